@@ -3,17 +3,17 @@
 //
 // A package imports only packages below it; CONTRIBUTING.md is the map:
 //
-//	commands          what a user types: a file or a folder for each command
-//	commands/request  the life of a request: connect, send, print to the end
-//	commands/options  flags that commands share; commands/dialects those of one dialect
-//	commands/cmdline  flags, help, exit statuses; commands/params: params from words
-//	format            lines on stdout, words on stderr
-//	wire/session      connections, and the processes that hold them; wire/endpoint: their names
-//	wire/serve        what a server offers and allows; wire/hook: what answers
-//	wire/peer         the engine: calls in two directions, in any dialect
-//	wire/dialect      messages to operations and events, and back; a folder for each
-//	wire/transport    how bytes travel; wire/framing: where a message ends
-//	wire              the words of all: messages, events, faults; wire/scan: JSON
+//	commands          the command line: a file or a directory for each command
+//	commands/request  requests: connecting, sending, printing, retrying
+//	commands/options  flags that commands share; commands/dialects: flags of one dialect
+//	commands/cmdline  flags, help, exit statuses; commands/params: params from arguments
+//	format            the output on stdout and stderr
+//	wire/session      connections and session processes; wire/endpoint: parsing, detection
+//	wire/serve        catalogs and policies of a server; wire/hook: hooks
+//	wire/peer         the engine: calls in both directions, in any dialect
+//	wire/dialect      translates between messages and operations; a directory for each dialect
+//	wire/transport    moves bytes; wire/framing: where a message ends
+//	wire              basic types: messages, events, faults; wire/scan: JSON
 //
 // A transport needs changes in wire/transport and wire/endpoint/parse.go, and a framing in wire/framing. A dialect is a
 // directory below wire/dialect and a line in wire/dialect/all. A command is a file in commands and a row in

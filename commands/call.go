@@ -67,7 +67,7 @@ func callCommand(run *env.Env) *cmdline.Command {
 }
 
 const callDescription = `Makes one call and prints its result on stdout, one JSON value per line. Hooks (--on,
---hooks) answer requests of the peer; rpcx answers -32601 to requests without a hook. For a
+--hooks) answer requests from the peer; rpcx answers -32601 to requests without a hook. For a
 method that streams, use subscribe: call prints only the first response, often the id of the
 subscription. In the introspect dialect every method streams: call prints the whole stream,
 and METHOD --help prints the method's parameters. A HotRepl host accepts one client at a
@@ -79,8 +79,8 @@ function that --on NAME=ANSWER answers until the command ends. Functions live as
 as their connection; rpcx releases the peer's functions when the command ends.`
 
 const paramsDescription = `PARAMS are key=text, key:=json, key@=FILE (the text of a file) or key:@=FILE (the JSON in a
-file). In a key, a.b nests and a[] appends. PARAMS can also be JSON: one object or array is
-all params, several values are positional params. - reads all params from stdin. Quote
+file). In a key, a.b nests and a[] appends. PARAMS can also be JSON: one object or array becomes
+the params, several values become positional params. - reads all params from stdin. Quote
 spaces, quotes, $ and [] for the shell.`
 
 func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
@@ -140,7 +140,7 @@ func (o *callOptions) do(ctx context.Context, r *request.Request, rest []string)
 	return r.Do(ctx)
 }
 
-// callConflicts lists flags that exclude each other, by the names of exclude. The first matching row is the error.
+// callConflicts lists mutually exclusive flags by the keys that exclude defines. The first matching row is the error.
 var callConflicts = []struct {
 	given  string
 	with   []string
@@ -161,7 +161,7 @@ var callConflicts = []struct {
 // ofResults are the flags for a call's result.
 var ofResults = []string{"jq", "template", "decode", "expect", "expect-any", "expect-none", "expect-error", "expect-count"}
 
-// exclude returns an error for flags that exclude each other. members reports that --set sets members of requests.
+// exclude returns an error for mutually exclusive flags. members reports that --set sets members of requests.
 func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string, members bool) error {
 	given := map[string]bool{
 		"arguments": len(rest) > 0, "no method": o.send == "" && (len(rest) == 0 || rest[0] == ""), "one call": !o.batch,

@@ -40,7 +40,7 @@ func connectCommand(run *env.Env) *cmdline.Command {
 		ArgsUsage:   "ENDPOINT",
 		Description: connectDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
-			{Says: "Send two messages and print all messages of the peer", Command: `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
+			{Says: "Send two messages and print all messages from the peer", Command: `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
 			{Says: "Connect to a language server, and answer its requests with a hook", Command: `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
 		}},
 		Flags:  slices.Concat(o.StopConditions.Flags(), flags, o.Session.Flags(), o.Reconnect.Flags(), o.Options.Flags(run, options.IdlePipe)),
@@ -48,11 +48,11 @@ func connectCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const connectDescription = `Each line of stdin is one message, and each message of the peer is one compact line on
+const connectDescription = `Each line of stdin is one message, and each message from the peer is one compact line on
 stdout. rpcx adds "jsonrpc" to a line with "method" if the dialect needs it; it never
-invents an id. If a hook matches a request of the peer, the hook answers it and rpcx does
-not print it; answer other requests on stdin. When stdin ends, rpcx answers -32603 to open
-requests of the peer, waits for pending responses, and closes the connection; with --count,
+invents an id. If a hook matches a request from the peer, the hook answers it and rpcx does
+not print it; answer other requests on stdin. When stdin ends, rpcx answers -32603 to the
+peer's open requests, waits for pending responses, and closes the connection; with --count,
 --until, --for or --idle it continues until that limit is reached. With --reconnect, it
 continues on a new connection; responses that were pending are lost, and the exit status is
 then 7.
@@ -110,7 +110,7 @@ func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 	return err
 }
 
-// A connection joins stdin and stdout to a conversation.
+// A connection connects stdin and stdout to a conversation.
 type connection struct {
 	env      *env.Env
 	pipe     relay.RawPipe

@@ -31,7 +31,7 @@ type describeOptions struct {
 	form string
 
 	probe  bool            // detect the peer's protocol even if the endpoint names it
-	probed json.RawMessage // the report, an object, or nil without --probe
+	probed json.RawMessage // the report of --probe, an object, or nil
 }
 
 func describeCommand(run *env.Env) *cmdline.Command {
@@ -70,7 +70,7 @@ dialect.
 framing that the transport can have, and in each framing the first messages of all dialects
 (including your dialect files), the least intrusive first. It starts a command at most six
 times. It prints each attempt and its outcome on stderr; in JSON output, the member probe
-has the attempts and the endpoint to use.`
+contains the attempts and the endpoint to use.`
 
 func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	if len(run.Line.Args) == 0 && o.Conn.Dialect != "" {
@@ -139,7 +139,8 @@ func showPage(dialect string) error {
 	return cmdline.Print(os.Stdout, string(text))
 }
 
-// undescribed returns an error if the description of the method name, or for "" of any method, is incomplete.
+// undescribed returns an error if the description of the method called name is incomplete. If name is "", it checks all
+// methods.
 func undescribed(c *catalog.Catalog, name string) error {
 	var lacks []string
 	for key, val := range scan.Members(scan.Get(c.Extra, catalog.Incomplete)) {

@@ -9,8 +9,7 @@ import (
 // describeForms are the values of describe --format.
 var describeForms = []string{"catalog", "openrpc", "jsonschema"}
 
-// describeAs returns a catalog in another format: an OpenRPC document, or a JSON Schema of the
-// calls.
+// describeAs returns a catalog in the format form: as a catalog, as an OpenRPC document, or as a JSON Schema of calls.
 func describeAs(form string, c *catalog.Catalog) ([]byte, error) {
 	switch form {
 	case "openrpc":
@@ -21,7 +20,7 @@ func describeAs(form string, c *catalog.Catalog) ([]byte, error) {
 	return c.MarshalIndent()
 }
 
-// methodAs is like describeAs, but for one method. Its JSON Schema is the schema of the params.
+// methodAs is like describeAs, but for one method. In the format jsonschema, it returns the schema of the params.
 func methodAs(form string, c *catalog.Catalog, m *catalog.Method) []byte {
 	switch form {
 	case "openrpc":

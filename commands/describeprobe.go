@@ -83,14 +83,14 @@ func (s *search) askDialectFiles(ctx context.Context, r *finding.Report, end tim
 	return nil
 }
 
-// note shows an attempt to people. It prints nothing with JSON output, because the report contains the attempts.
+// note prints an attempt on stderr. With JSON output it prints nothing, because the report contains the attempts.
 func (s *search) note(t *finding.Try) {
 	if s.forPeople(s.run) {
 		s.run.Console.Note(t.Line())
 	}
 }
 
-// maxStarts bounds how often --probe starts a command.
+// maxStarts bounds how many times --probe starts a command.
 const maxStarts = 5
 
 // askUntil requests the catalog of the peer of e, until end.

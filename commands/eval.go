@@ -42,7 +42,7 @@ func evalCommand(run *env.Env) *cmdline.Command {
 		Description: evalDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
 			{Says: "Compute a value with a binding of the demo", Command: `rpcx eval demo:scomp 'listOrders({}) | length'`},
-			{Says: "Answer calls of the code with a hook", Command: `rpcx eval demo:scomp 'notify({message:"hello"})' --on 'notify=jq:.message'`},
+			{Says: "Answer calls from the code with a hook", Command: `rpcx eval demo:scomp 'notify({message:"hello"})' --on 'notify=jq:.message'`},
 			{Says: "Evaluate code from a file, or from stdin", Command: `rpcx eval scomp+ws://localhost:8080/rt -f report.js`},
 		}, dialects.Examples("eval")...)},
 		Flags:  append(flags, o.Flags(run, options.IdleCall)...),
@@ -50,10 +50,10 @@ func evalCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const evalDescription = `Sends CODE to the peer's runtime and prints its value. CODE is an argument or
-comes from -f FILE; if CODE is -, rpcx reads it from stdin. While the code runs, the peer may make calls: hooks
-(--on, --hooks) answer them, and the handshake declares the hooks with exact names. If the
-code fails, the exit status is 1, and stderr has its stack.
+const evalDescription = `Sends CODE to the peer's runtime and prints its value. CODE is an argument or comes from
+-f FILE; if CODE is -, rpcx reads it from stdin. While the code runs, the peer may make
+calls: hooks (--on, --hooks) answer them, and the handshake declares the hooks with exact
+names. If the code fails, the exit status is 1, and stderr shows the stack trace.
 
 The peer's session holds the state. In scomp, it may outlive the connection: --resume ID
 continues it, where ID is .info.extra.sessionId of rpcx describe on a connection of that
@@ -139,7 +139,7 @@ func (o *evalOptions) code(ctx context.Context, l *cmdline.CommandLine, rest []s
 // maxTrace bounds the printed lines of a stack trace.
 const maxTrace = 100
 
-// withStack adds the class and the stack trace to a runtime's error.
+// withStack adds the error class and the stack trace to a runtime's error.
 func withStack(err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.RPCError {

@@ -17,14 +17,14 @@ import (
 	"rpcx/wire/endpoint"
 )
 
-// A jobVerb is one command of `job`.
+// A jobVerb is a subcommand of rpcx job.
 type jobVerb struct {
 	name, usage, args, description string
 	kind                           dialect.OpKind
 	examples                       []cmdline.Example
 }
 
-// jobVerbs are the commands of `job`. Their arguments are METHOD with its params, a JOB, or nothing.
+// jobVerbs are the subcommands of rpcx job. Their arguments are METHOD with its params, a JOB, or nothing.
 var jobVerbs = []jobVerb{
 	{
 		"run", "start a job, wait for it and print its result", argsMethod,
@@ -44,7 +44,7 @@ var jobVerbs = []jobVerb{
 	{
 		"wait", "wait for a job and print its result", argsJob,
 		"Progress goes to stderr, the last result to stdout, even if the job has already ended. A failed\njob ends with status 1.", dialect.JobWait,
-		[]cmdline.Example{{Says: "Wait for the result of a job", Command: "rpcx job wait @work job-1"}, {Says: "Print one member of it", Command: `rpcx job wait @work job-1 -r -q .attachmentId`}},
+		[]cmdline.Example{{Says: "Wait for the result of a job", Command: "rpcx job wait @work job-1"}, {Says: "Print one member of the result", Command: `rpcx job wait @work job-1 -r -q .attachmentId`}},
 	},
 	{
 		"cancel", "cancel a job", argsJob,
@@ -80,7 +80,7 @@ and mcp, jobs belong to their connection, so only run works without a session (s
 A HotRepl host accepts one client at a time: without a session, a command evicts the client
 that was connected. On such a host, job list prints the journal.`
 
-// jobOptions are the flags of all commands of job. Each command has a subset.
+// jobOptions are the flags of all subcommands of rpcx job. Each subcommand has a subset.
 type jobOptions struct {
 	options.Client
 	params  options.Params
@@ -153,8 +153,8 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	return r.Do(ctx)
 }
 
-// first returns the limit for the first response. The time limit is the same as for a call, because the peer accepts or
-// rejects a job at once. The result may take any time.
+// first returns the time limit for the first response, or 0. The limit is that of a call, because the peer accepts or
+// rejects a job at once. The result has no time limit.
 func (v jobVerb) first() time.Duration {
 	if v.kind == dialect.JobWait {
 		return 0
@@ -175,7 +175,7 @@ func (v jobVerb) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []strin
 	switch jobs := e.Spec().Jobs; {
 	case jobs == nil:
 		return l.Usage("%s has no jobs: use rpcx call", e.Dialect)
-	case jobs.Lasting || v.kind == dialect.JobList && jobs.Journal: // these outlive connections
+	case jobs.Lasting || v.kind == dialect.JobList && jobs.Journal: // such jobs and journals outlive connections
 	case v.kind != dialect.JobRun && e.Socket == "":
 		f := l.Usage("a job ends with its connection")
 		f.Fix = l.ForCommand("connect", l.Args[:1], "--session=work")

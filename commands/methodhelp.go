@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/session/relay"
 )
 
-// asksAboutMethod reports whether --help follows a method, whose help rpcx then prints.
+// asksAboutMethod reports whether --help follows a method. rpcx then prints the method's help.
 func asksAboutMethod(l *cmdline.CommandLine) bool {
 	return (l.Cmd.Name == "call" || l.Cmd.Name == "subscribe") && len(l.Path) == 1 && len(l.Args) > 1
 }
@@ -91,8 +91,8 @@ func helpSituation(l *cmdline.CommandLine) *options.Situation {
 	return &s
 }
 
-// appliesTo returns which flags apply to the endpoint on an incomplete line. It returns nil without an endpoint, and for
-// commands with several.
+// appliesTo returns a function that reports whether a flag applies to the endpoint on an incomplete line. It returns nil
+// without an endpoint, and for commands with several endpoints.
 func appliesTo(command []string, usage string, args []string, dialect string) func(flag string) bool {
 	listens := strings.HasPrefix(usage, "LISTEN")
 	switch name := strings.Join(command, " "); {

@@ -1,4 +1,4 @@
-// Package commands implements rpcx's command line. It parses the words, runs the command, and returns the exit status.
+// Package commands implements rpcx's command line: it parses the arguments, runs the command, and returns the exit status.
 package commands
 
 import (
@@ -32,7 +32,7 @@ import (
 	"rpcx/wire/serve"
 )
 
-// An Outcome is the result of a run of the program.
+// An Outcome is the result of running rpcx.
 type Outcome struct {
 	Status int
 	fault  *wire.Fault // the failure behind Status, or nil
@@ -134,8 +134,8 @@ func timeoutOf(run *env.Env) time.Duration {
 	return d
 }
 
-// libraryLog prints the log of libraries only with -v, because it reports no failure of rpcx and may contain text of
-// the peer.
+// libraryLog prints log output of libraries, but only with -v: the output reports no failures of rpcx, and may contain
+// text from the peer.
 type libraryLog struct{ run *env.Env }
 
 func (l libraryLog) Write(b []byte) (int, error) {
@@ -169,12 +169,12 @@ var commandTable = []command{
 	{"completion", complete.Command},
 }
 
-// tree returns the command tree. Each run builds a new command tree, because the library stores state in it. If words
-// begin with a command, the tree omits the others, whose flags make up most of it.
+// tree returns the command tree. Each run builds a new tree, because the library stores state in it. If words begin with
+// a command, the tree omits all other commands to save the time for building their flags.
 func tree(run *env.Env, words ...string) *cmdline.Command {
 	root := &cmdline.Command{
 		Name:        "rpcx",
-		Usage:       "call methods, print streams and answer calls of any JSON-RPC peer",
+		Usage:       "call methods, print streams and answer calls over JSON-RPC",
 		Description: fmt.Sprintf(rootDescription, strings.Join(serve.DemoNames(), ", "), strings.Join(framing.Names(), ", ")),
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "List the methods of the embedded server", Command: "rpcx describe demo:orders"},

@@ -80,7 +80,7 @@ func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	return listen(ctx, run, o, e, so, command)
 }
 
-// checkServe returns an error for a command after -- without an endpoint that it could call.
+// checkServe returns an error if there is a command after --, but no endpoint that it could call.
 func checkServe(l *cmdline.CommandLine, e endpoint.Endpoint, command []string) error {
 	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc" || e.Reversed == endpoint.Dial) {
 		return l.Usage("%s: has no endpoint for a command to call", scheme)

@@ -156,7 +156,7 @@ func (o *subscribeOptions) limit() int64 {
 	return o.Count
 }
 
-// watchOp returns the watch of --method, --select and --since. It returns nil if rpcx prints only the responses to
+// watchOp returns the operation for --method, --select and --since. It returns nil if rpcx prints only the responses to
 // METHOD.
 func (o *subscribeOptions) watchOp() *dialect.Op {
 	if o.choose == "" && len(o.method) == 0 && o.since < 0 {

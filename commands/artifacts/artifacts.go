@@ -20,10 +20,9 @@ import (
 	"rpcx/wire/scan"
 )
 
-// These are the default limits of a Saver: an artifact's size in bytes, and how long its host may be silent.
 const (
-	DefaultMaxSize = 1 << 30
-	DefaultIdle    = time.Minute
+	DefaultMaxSize = 1 << 30     // the default limit of an artifact's size in bytes
+	DefaultIdle    = time.Minute // the default limit of the time in which a host sends no data
 )
 
 // A Saver saves artifacts.
@@ -32,7 +31,7 @@ type Saver struct {
 	Root    string                        // the directory that contains local files, or ""
 	Hosts   []string                      // allowed HOST or HOST:PORT for fetching
 	MaxSize int64                         // the maximum size in bytes (DefaultMaxSize by default)
-	Idle    time.Duration                 // how long a host may be silent (DefaultIdle by default)
+	Idle    time.Duration                 // how long a host may send no data (DefaultIdle by default)
 	Saved   func(path string, size int64) // receives each saved file; may be nil
 }
 
@@ -43,9 +42,9 @@ type ref struct {
 	finalized            bool
 }
 
-// Save saves all artifacts of announced, the "artifacts" object of a result. A forbidden place is a usage Fault. An invalid
-// file name, or an artifact that differs from the announcement, is a Fault of kind Expectation; only the result shows the
-// names. An existing file is a Fault of kind Conflict. After an error, Save saves the other artifacts.
+// Save saves all artifacts in announced, the "artifacts" object of a result. A location that the user has not allowed is a
+// usage Fault. An invalid file name, or an artifact that differs from the announcement, is a Fault of kind Expectation. An
+// existing file is a Fault of kind Conflict. After an error, Save saves the other artifacts.
 func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
 	refs := read(announced)
 	if len(refs) == 0 {
@@ -85,8 +84,8 @@ func (s *Saver) most() int64 {
 	return s.MaxSize
 }
 
-// isFileName reports whether a peer may choose this file name. The file must not be hidden, its name must not look like
-// a flag, and must not contain characters that a terminal interprets.
+// isFileName reports whether rpcx accepts a file name from a peer: the file is not hidden, and the name does not look
+// like a flag and contains no characters that a terminal interprets.
 func isFileName(name string) bool {
 	const longest = 200
 	return name != "" && !strings.ContainsAny(name, `/\`) && format.Safe(name) && name[0] != '.' && name[0] != '-' && len(name) <= longest

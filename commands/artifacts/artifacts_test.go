@@ -172,7 +172,7 @@ func TestRemote(t *testing.T) {
 		{"none", at, announce("f", uri("/none"), "hello", ""), wire.Expectation, "404"},
 		{"nothing comes", at, announce("f", uri("/silent"), "hello", ""), wire.Timeout, "no data for 200ms"},
 		{"no more comes", at, announce("f", uri("/slow"), "hello", ""), wire.Timeout, "no data for 200ms"},
-		{"it breaks off", at, announce("f", uri("/short"), "hello", ""), wire.Closed, "the transfer broke off: unexpected EOF"},
+		{"it breaks off", at, announce("f", uri("/short"), "hello", ""), wire.Closed, "the transfer was interrupted: unexpected EOF"},
 		{"a flood", at, announce("f", uri("/flood"), "hello", ""), wire.Expectation, "more than the announced 5 bytes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

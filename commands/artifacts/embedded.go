@@ -27,7 +27,7 @@ func (s *Flags) EmbeddedFlags() []cmdline.Flag {
 	}
 }
 
-// CheckEmbedded returns an error if the user wants to save a file, but the dialect's responses contain no files.
+// CheckEmbedded returns an error if --save is given, but the dialect's responses contain no files.
 func (s *Flags) CheckEmbedded(run *env.Env, e endpoint.Endpoint) error {
 	held := e.Spec().Files
 	if s.Dir == "" || e.Dialect == "" || held.AreEmbedded() {
@@ -40,7 +40,7 @@ func (s *Flags) CheckEmbedded(run *env.Env, e endpoint.Endpoint) error {
 	return f
 }
 
-// SaveEmbedded saves the files in the response raw, a whole message, if the user wants them.
+// SaveEmbedded saves the files in raw, a whole response, if --save is given. Otherwise it prints a note about them.
 func (s *Flags) SaveEmbedded(ctx context.Context, run *env.Env, e endpoint.Endpoint, raw json.RawMessage) error {
 	held := e.Spec().Files
 	if !held.AreEmbedded() || raw == nil {
@@ -66,8 +66,8 @@ func saidBy(run *env.Env) func(path string, n int64) {
 	return func(path string, n int64) { run.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) }
 }
 
-// SaveFiles saves the files of a result. It uses the peer's name if the name is valid, and otherwise the file's kind
-// and index. It overwrites no file. After an error, it saves the other files.
+// SaveFiles saves the files of a result. It names a file as the peer does if that name is valid, and otherwise by the
+// file's kind and index. It overwrites no file. After an error, it saves the other files.
 func (s *Saver) SaveFiles(files []wire.File) error {
 	dir, err := s.folder()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 const groupFiles = "Artifacts"
 
-// Flags contains the flags for the files of a job.
+// Flags are the flags for the files of a job.
 type Flags struct {
 	Dir   string
 	root  string
@@ -26,7 +26,7 @@ type Flags struct {
 // Flags returns the flags of s.
 func (s *Flags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Text(groupFiles, "save", "", "save the artifacts of the result below `DIR`, with sha256 and size checked", &s.Dir),
+		cmdline.Text(groupFiles, "save", "", "save the artifacts of the result below `DIR`, after checking size and sha256", &s.Dir),
 		cmdline.Text(groupFiles, "artifact-root", "", "read artifacts that are local files below `DIR`", &s.root),
 		cmdline.List(groupFiles, "artifact-host", "", "also fetch artifacts from `HOST[:PORT]`", &s.hosts),
 		cmdline.Generic(groupFiles, "max-artifact", "refuse files larger than `SIZE` (1G)", &s.most),
@@ -60,7 +60,7 @@ func local(host string) bool {
 	return host == "" || host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Save saves the artifacts of a job's result if the user wants them.
+// Save saves the artifacts of last, a job's result, if --save is given. Otherwise it prints a note about them.
 func (s *Flags) Save(ctx context.Context, run *env.Env, e endpoint.Endpoint, last json.RawMessage) error {
 	announced := scan.Get(last, "artifacts")
 	switch {

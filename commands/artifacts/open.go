@@ -92,8 +92,8 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// remote fetches a file from one of Hosts. It sends no credentials and follows no redirects. It fails if a host is
-// silent for Idle.
+// remote fetches a file from one of Hosts. It sends no credentials and follows no redirects. It fails if the host sends
+// no data for Idle.
 func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	if !s.allowed(u) {
 		return nil, refused("it is on " + u.Host + ", which is not the endpoint's host and port").
@@ -115,7 +115,7 @@ func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	return b, nil
 }
 
-// A body is a file that is being fetched. Read fails if the host is silent for idle.
+// A body is a file that is being fetched. Read fails if the host sends no data for idle.
 type body struct {
 	io.ReadCloser // nil before the response
 	idle          time.Duration
@@ -149,7 +149,7 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.timer.Reset(b.idle)
 	if err != nil && err != io.EOF && wire.AsFault(err) == nil {
-		err = wire.NewFault(wire.Closed, "the transfer broke off: "+err.Error(), err)
+		err = wire.NewFault(wire.Closed, "the transfer was interrupted: "+err.Error(), err)
 	}
 	return n, err
 }

@@ -11,14 +11,14 @@ import (
 	"rpcx/wire"
 )
 
-// openers are the programs that open a page by operating system.
+// openers maps operating systems to their programs that open a page. Other systems use xdg-open.
 var openers = map[string][]string{
 	"darwin":  {"open"},
 	"windows": {"rundll32", "url.dll,FileProtocolHandler"},
 }
 
-// open opens a page, an https URL or one of this machine, in the browser: the first program of $BROWSER, or the system's opener.
-// No shell reads the address, which is an argument. A failure is only a warning, because the user can open the page.
+// open opens page, an https URL or a URL on this machine, with the first program of $BROWSER or the system's opener. No
+// shell interprets the address. A failure is only a warning, because the user can open the page.
 func open(run *env.Env, page string) {
 	words, ok := openers[runtime.GOOS]
 	if !ok {

@@ -73,8 +73,8 @@ var verbs = []verb{
 
 const loginDescription = `Finds the authorization server of ENDPOINT, opens its login page in a browser ($BROWSER),
 and stores the tokens in the system's keyring if it is unlocked, otherwise in a file that
-only you can read. From then on, all commands send the token to ENDPOINT and renew it. The
-login is printed as a JSON line.
+only you can read. It prints the login as a JSON line. From then on, all commands send the
+token to ENDPOINT and renew it.
 
 Without --client-id and --client-metadata, rpcx registers a client for this login. --device
 shows a code to type on another device, --client-credentials logs in without a user,
@@ -126,7 +126,7 @@ func target(ctx context.Context, run *env.Env) (endpoint.Endpoint, resource, err
 	return e, u, err
 }
 
-// none returns the Fault of an endpoint without a login.
+// none returns the Fault for an endpoint without a login.
 func none(run *env.Env, u resource) error {
 	return wire.NewFault(wire.Auth, "there is no login for "+u.String(), nil).WithHint("log in with rpcx auth login " + wire.Quote(run.Line.Args[0]))
 }

@@ -31,7 +31,7 @@ type wants struct {
 func (w *wants) flags() []cmdline.Flag {
 	const client, flow = "Client", "Login"
 	return []cmdline.Flag{
-		cmdline.Bool(flow, "no-browser", "", "print the address to visit instead of opening it; stdin takes the address to which the browser is then redirected", &w.noBrowser),
+		cmdline.Bool(flow, "no-browser", "", "print the address to visit instead of opening it; type on stdin the address to which the browser is then redirected", &w.noBrowser),
 		cmdline.Bool(flow, "device", "", "print an address to visit on any device, and a code to type there", &w.device),
 		cmdline.Bool(flow, "client-credentials", "", "log in as the client itself, without a user", &w.machine),
 		cmdline.Bool(flow, "with-token", "", "read a token from stdin and store it", &w.given),
@@ -41,12 +41,12 @@ func (w *wants) flags() []cmdline.Flag {
 		cmdline.Text(flow, "redirect-uri", "", "redirect the browser to `URI` after the login (http://127.0.0.1/callback, on a free port)", &w.redirect),
 		cmdline.Text(client, "client-id", "", "log in as the registered client `ID`", &w.id),
 		cmdline.Text(client, "client-secret", "", "`@FILE|ask`: read the client's secret from a file, or from the terminal", &w.secret),
-		cmdline.Text(client, "client-key", "", "the client's private key, in `FILE` (PEM)", &w.key),
+		cmdline.Text(client, "client-key", "", "read the client's private key from `FILE` (PEM)", &w.key),
 		cmdline.Text(client, "client-metadata", "", "log in as the client that the metadata document at `URL` describes", &w.document),
 	}
 }
 
-// exclusive lists, for some flags, the others that they make ineffective.
+// exclusive lists flags that cannot be combined with others, because the others would have no effect.
 var exclusive = []struct {
 	flag   string
 	others []string
@@ -133,7 +133,7 @@ func (o *flags) login(ctx context.Context, run *env.Env, e endpoint.Endpoint, u 
 	return c.Code(ctx, found, w, user)
 }
 
-// read returns the user's request in the flags.
+// read returns the login that the flags request.
 func (w *wants) read(ctx context.Context, run *env.Env) (oauth.Want, error) {
 	want := oauth.Want{ClientID: w.id, Document: w.document, RedirectURI: w.redirect}
 	for _, s := range w.scopes {
@@ -169,7 +169,7 @@ func readSecret(ctx context.Context, run *env.Env, given string) (string, error)
 		}
 		return secret, err
 	case !isFile:
-		return "", run.Line.Usage("--client-secret takes @FILE or ask, since other users can see command lines")
+		return "", run.Line.Usage("--client-secret accepts only @FILE or ask, because other users can see command lines")
 	}
 	b, err := userfile.Read(file)
 	if err != nil {
@@ -181,7 +181,7 @@ func readSecret(ctx context.Context, run *env.Env, given string) (string, error)
 	return "", run.Line.Usage("--client-secret: %s is empty", file)
 }
 
-// readToken returns the login of a token on stdin.
+// readToken returns a login with the token on stdin.
 func readToken(ctx context.Context, u resource, account string) (*oauth.Login, error) {
 	b, err := env.ReadStdin(ctx)
 	if err != nil {
@@ -190,7 +190,7 @@ func readToken(ctx context.Context, u resource, account string) (*oauth.Login, e
 	return oauth.WithToken(u, account, strings.TrimSpace(string(b)))
 }
 
-// probe returns a request to e without side effects, whose response contains the demanded credentials.
+// probe returns a request to e without side effects. The response names the credentials that e requires.
 func probe(e endpoint.Endpoint) oauth.Probe {
 	if e.Address.WebSocket() {
 		return oauth.Probe{Method: http.MethodGet}

@@ -24,7 +24,7 @@ const (
 	MaxJobs     = 4096
 )
 
-// A batch is a conversation with the user's options. It makes a job of each line, and flow makes the calls.
+// A batch is a conversation with the user's options. It makes a job from each line, and a flow makes the calls.
 type batch struct {
 	env   *env.Env
 	o     Options
@@ -32,7 +32,7 @@ type batch struct {
 	print *format.Pipeline
 	types *typer
 	spec  dialect.Spec
-	lines *env.Lines    // the dialect of stdin if the first line may be a handshake, else nil
+	lines *env.Lines    // stdin if its first line may be a handshake, else nil
 	jobs  int           // bounds the concurrent calls
 	idle  time.Duration // the timeout of each call; 0 or less for none
 }
@@ -45,8 +45,8 @@ type Options struct {
 	Unordered bool
 }
 
-// Run makes the calls in the lines of stdin and prints one line for each. It returns a Fault of kind RPCError if a call
-// failed.
+// Run makes the calls that the lines of stdin contain, and prints one line for each. It returns a Fault of kind RPCError
+// if a call failed.
 func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat *catalog.Catalog, print *format.Pipeline) error {
 	b := &batch{env: run, o: o, print: print, spec: e.Spec(), types: newTyper(run, e, nil, cat, o.Params)}
 	b.jobs, b.idle = defaultJobs, o.Client.Time.Idle.Or(options.DefaultIdle)

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// call makes the call of j without the pipeline and waits for its end, in its own goroutine.
+// call makes j's call without the pipeline and waits for its end. It runs in its own goroutine.
 func (f *flow) call(j *job) {
 	defer wire.Guard()
 	if !j.isRead {
@@ -31,7 +31,7 @@ func (f *flow) call(j *job) {
 	}
 }
 
-// finishAsStream reads the response of j from st, because the pipeline has promoted the call to a stream.
+// finishAsStream reads j's response from st after the pipeline has promoted the call to a stream.
 func (f *flow) finishAsStream(j *job, st dialect.Stream) {
 	defer wire.Guard()
 	f.mu.Lock()
@@ -81,8 +81,8 @@ func (f *flow) failure(j *job, err error) {
 	}
 }
 
-// timeOut ends pipelined calls without a response within --idle. It gives each a stream, which ends with the timeout
-// error. The timer calls it, and it sets the timer for the next call.
+// timeOut ends pipelined calls that have had no response for --idle. It promotes each to a stream, which ends with the
+// timeout error. The timer calls timeOut, which sets the timer for the next call.
 func (f *flow) timeOut() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,8 +103,8 @@ func (f *flow) timeOut() {
 	}
 }
 
-// stop ends the batch. If rpcx can print the reason, it becomes the output of the first line that has not started. The
-// others have no output.
+// stop ends the batch. If rpcx can print the reason, the reason becomes the output of the first line whose call has not
+// started. Later lines have no output.
 func (f *flow) stop() {
 	f.mu.Lock()
 	if j, ok := f.jobs.Stop(); ok {

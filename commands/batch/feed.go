@@ -8,7 +8,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A reader makes jobs of the lines of stdin, in the goroutine that reads stdin.
+// A reader turns lines of stdin into jobs. It runs in the goroutine that reads stdin.
 type reader struct {
 	*flow
 	read   []*job // lines that are not queued
@@ -19,7 +19,7 @@ type reader struct {
 // maxReadAtOnce bounds the lines that are queued together.
 const maxReadAtOnce = 32
 
-// feed makes a job of each line of stdin until ctx ends, and waits until all are printed.
+// feed turns each line of stdin into a job until the batch's context ends, and waits until all jobs are printed.
 func (r *reader) feed() error {
 	each := func() error { return env.EachLineAhead(r.ctx, r.startRead, r.take) }
 	if r.b.lines != nil {

@@ -169,7 +169,7 @@ func (a *answers) take() []*job {
 	return a.took
 }
 
-// onAnswers wakes after the pipeline may have received responses.
+// onAnswers calls wakePrinter if the pipeline has received responses.
 func (f *flow) onAnswers() {
 	f.answers.mu.Lock()
 	none := len(f.came) == 0

@@ -14,7 +14,7 @@ import (
 type job struct {
 	f    *flow
 	n    int64  // the line number
-	line []byte // in its own memory
+	line []byte // a copy that belongs to the job
 	id   []byte // the id of the response: the id in the line, or else the line number
 	num  [20]byte
 
@@ -26,19 +26,19 @@ type job struct {
 	sent      time.Time
 
 	answer  []byte
-	hasOne  bool // j has a response, unless the batch ended before
-	refused bool // the response is an error of the peer
+	hasOne  bool // j has a response; false if the batch ended first
+	refused bool // the response is an error from the peer
 	over    bool // the job has ended
 }
 
 // keptBytes bounds the memory that the next line reuses.
 const keptBytes = 64 << 10
 
-// set makes j the job of a line.
+// set makes j the job for a line.
 func (j *job) set(n int64, line []byte) {
 	method := j.op.Method
 	*j = job{f: j.f, n: n, line: append(reused(j.line), line...), answer: reused(j.answer)}
-	j.op.Method = method // often equal in the next line
+	j.op.Method = method // often the same in the next line
 	j.id = strconv.AppendInt(j.num[:0], n, 10)
 }
 

@@ -26,7 +26,7 @@ func (b *batch) read(ctx context.Context, j *job) {
 	request.Style(b.spec, b.o.Params, &j.op)
 }
 
-// lineMembers are the members of a line. The first of repeated members counts.
+// lineMembers are the members of a line. If a member is repeated, the first one counts.
 type lineMembers struct{ id, method, params, notify []byte }
 
 // membersOf returns the members of a line, or an error if the line is not a JSON object.

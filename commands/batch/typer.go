@@ -19,8 +19,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// A typer checks the lines of a batch with the user's catalog, or else with the peer's. For the first line that needs
-// it, it requests the peer's catalog by module, or in dialects without modules by method.
+// A typer checks the lines of a batch with the user's catalog, or else with the peer's. It requests the part of the
+// peer's catalog that a line needs: a module or, in dialects without modules, a method.
 type typer struct {
 	spec  dialect.Spec
 	conv  session.Conversation // nil if requests are not allowed
@@ -84,7 +84,7 @@ func (t *typer) check(ctx context.Context, method string, given json.RawMessage)
 // maxWarnings bounds the warnings about misspelt parameters.
 const maxWarnings = 100
 
-// fits checks params with the catalog's method, and returns the undescribed params.
+// fits checks params with the method's schema in the catalog, and returns the undescribed params.
 func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) ([]schema.Undescribed, error) {
 	typer := t.typers[method]
 	if typer == nil {
@@ -94,7 +94,7 @@ func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) 
 		}
 		typer, err = params.ForMethod(cat, request.Conventions(cat), method, t.warn)
 		if err != nil && t.conv != nil { // the peer's schema is unusable
-			t.warn(err.Error() + ": left unchecked")
+			t.warn(err.Error() + ": params are not checked")
 			typer, err = params.ForMethod(nil, catalog.Conventions{}, method, t.warn)
 		}
 		if err != nil {
@@ -128,7 +128,7 @@ func (t *typer) catalog(ctx context.Context, method string) (*catalog.Catalog, e
 	return cat, nil
 }
 
-// known returns the existing catalog for method, or nil.
+// known returns the catalog for method if it is already known, else nil.
 func (t *typer) known(method string) *catalog.Catalog {
 	if t == nil {
 		return nil
@@ -146,7 +146,7 @@ func (t *typer) key(method string) string {
 	return t.spec.Discovery.Module(method)
 }
 
-// forget removes the peer's catalog for key, which causes a new request.
+// forget removes the peer's catalog for key, so that the next line requests it again.
 func (t *typer) forget(key string) {
 	delete(t.told, key)
 	for method := range t.typers {

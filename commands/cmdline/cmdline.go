@@ -27,7 +27,7 @@ type CommandLine struct {
 	Dash         int      // the number of arguments before "--", or -1
 	Trailing     []string // the words after "--" if they are a command to run
 	WantsHelp    bool
-	Brief        bool // -h for one screen of help
+	Brief        bool // -h: the help fits one screen
 	WantsVersion bool
 	VersionJSON  bool // --json follows --version
 
@@ -136,7 +136,7 @@ func (l *CommandLine) long(name, value string, given bool, rest []string) (int, 
 	return l.take(name, rest)
 }
 
-// take assigns the following word to a flag. A flag of multiValue gets them as NAME=VALUE.
+// take assigns the following word to a flag. A flag in multiValue gets several words, joined as NAME=VALUE.
 func (l *CommandLine) take(name string, rest []string) (int, error) {
 	need, what := 1, "a value"
 	if words := multiValue[name]; words != nil {
@@ -182,7 +182,7 @@ func (l *CommandLine) add(name, value string, given bool) {
 	l.Flags = append(l.Flags, "--"+name)
 }
 
-// Lookup returns a flag of the command, or before the command a flag of every command.
+// Lookup returns the command's flag with that name, or nil. Before the command, it searches the flags of every command.
 func (l *CommandLine) Lookup(name string) Flag {
 	flags := l.Cmd.Flags
 	if len(l.Path) == 0 {
@@ -254,7 +254,7 @@ func (l *CommandLine) asParameter(param, value string, given bool, rest []string
 	return l.Reparsed(before, []string{param + "=" + value}, rest)
 }
 
-// ownerOf returns the first command below c with the flag. path is the name of c.
+// ownerOf returns the first command below c that has the flag. path is the name of c.
 func ownerOf(c *Command, path, flag string) string {
 	for _, sub := range c.Commands {
 		name := path + " " + sub.Name
@@ -268,7 +268,7 @@ func ownerOf(c *Command, path, flag string) string {
 	return ""
 }
 
-// Usage returns a usage Fault with a hint about the command's help.
+// Usage returns a usage Fault with a hint that names the command's help.
 func (l *CommandLine) Usage(format string, args ...any) *wire.Fault {
 	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil).
 		WithHint("see rpcx " + strings.Join(append(slices.Clone(l.Path), "--help"), " "))

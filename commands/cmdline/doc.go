@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// A Doc describes one command and its subcommands as data. scripts/gen generates help, the manual, completions and
-// README from it.
+// A Doc describes one command and its subcommands as data for help and completion, and for scripts/gen, which generates
+// the manual, the completion scripts and parts of README.
 type Doc struct {
 	Name        string
 	Aliases     []string
@@ -33,7 +33,7 @@ type FlagDoc struct {
 	Repeated bool
 
 	Needs    string   // the requirement on the endpoint, or ""
-	With     string   // the flags of which one is required, as "--a or --b", or ""
+	With     string   // the flags, one of which is required, as "--a or --b"; or ""
 	Dialects []string // the dialects that have the flag, or nil for all
 }
 
@@ -62,7 +62,7 @@ type StatusDoc struct {
 const ExamplesKey = "examples"
 
 // DocOf describes cmd with its subcommands and flags. A flag's Arg is the backquoted word in its usage. Completion
-// takes lower-case words between "|" as choices, and FILE and DIR as file names.
+// offers lower-case words between "|" as choices, and file names for FILE and DIR.
 func DocOf(cmd *cli.Command) Doc {
 	d := Doc{
 		Name:        cmd.Name,

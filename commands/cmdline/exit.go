@@ -99,7 +99,7 @@ func ExitStatuses() []StatusDoc {
 	return docs
 }
 
-// CommandStatus is an error without a message. It sets the exit status to the status of the command of serve.
+// CommandStatus is an error that rpcx does not print. The exit status becomes that of the command that serve has run.
 type CommandStatus struct {
 	Code int
 	Text string

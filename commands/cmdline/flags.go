@@ -4,7 +4,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// These are the headings of flags in help. Flags of a single dialect have the dialect's name as their heading.
+// Help lists flags under these headings. The heading for flags of a single dialect is the dialect's name.
 
 const (
 	GroupCommon     = "Common"
@@ -77,7 +77,8 @@ func Parsed(group, name, short, usage string, read func(text string) error) Flag
 	return &cli.GenericFlag{Name: name, Aliases: []string{short}, Usage: usage, Category: group, Value: parsed{read}}
 }
 
-// Number returns a flag for a whole number of at least least, which it stores in to. group is the heading in help.
+// Number returns a flag for a whole number that is not less than least, which it stores in to. group is the heading in
+// help.
 func Number(group, name, usage string, least int64, to *int64) Flag {
 	return Generic(group, name, usage, boundedInt{to, least})
 }

@@ -94,7 +94,7 @@ func pair(value string) []string {
 	return []string{value}
 }
 
-// ofCommand is the habit of a flag that belongs after "--", to the command of serve.
+// ofCommand is for a flag that belongs to the command that serve runs, and must therefore follow "--".
 var ofCommand = habit{hint: "write a command after --"}
 
 // habitOf returns the habit for the flag word, including its dashes, or nil.
@@ -137,7 +137,7 @@ func (h *habit) fix(l *CommandLine, at int, value string, given bool) []string {
 // Reparsed returns the line after all fixes of words, or nil if words contain a mistake without a fix.
 func (l *CommandLine) Reparsed(words ...[]string) []string {
 	all := slices.Concat(words...)
-	if len(all) >= len(l.Words)+3 { // each fix adds words, and fixes may follow each other
+	if len(all) >= len(l.Words)+3 { // each fix adds words; this bounds the number of successive fixes
 		return nil
 	}
 	better, err := Parse(l.all(), all, l.common, l.all)

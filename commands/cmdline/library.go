@@ -26,7 +26,7 @@ func GroupOf(f Flag) string {
 	return ""
 }
 
-// A lone value is the value of a flag that the user gave without a value.
+// lone is a flag value that the user may omit. LoneValue is then the value.
 type lone interface{ LoneValue() string }
 
 // loneValue returns the lone value of f. ok is false if f needs a value.

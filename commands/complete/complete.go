@@ -1,5 +1,5 @@
-// Package complete finds the completions of a command line for the scripts of shells. It runs no part of the line. It
-// opens no connection unless RPCX_COMPLETE=ask. It knows the methods of a peer if an earlier describe has cached them.
+// Package complete computes the completions of a command line for the shells' scripts. It runs no part of the line, and
+// opens no connection unless RPCX_COMPLETE=ask. It offers the methods of a peer if an earlier describe has cached them.
 package complete
 
 import (
@@ -45,7 +45,7 @@ const (
 // Print prints the completions of the last of words, the line after the program's name. The first line is ":KIND
 // PREFIX". KIND determines whether a blank follows the word (space) or not (open), or makes the shell offer files or
 // directories after PREFIX (files, dirs). One line for each candidate follows: its value, a tab and its description.
-// applies returns which flags of a command have an effect, and may be nil.
+// applies, if it is not nil, selects the flags that have an effect.
 func Print(w *os.File, root cmdline.Doc, words []string, applies Applies) error {
 	if len(words) == 0 {
 		words = []string{""}
@@ -71,11 +71,11 @@ func Print(w *os.File, root cmdline.Doc, words []string, applies Applies) error 
 	return cmdline.Print(w, b.String())
 }
 
-// Applies returns a function that reports whether a flag affects a command, given the command's words, usage and first
-// arguments. nil means that every flag does.
+// Applies returns a function that reports whether a flag affects a command, given the command's words, usage, arguments
+// and dialect. A nil function means that every flag does.
 type Applies func(command []string, usage string, args []string, dialect string) func(flag string) bool
 
-// A line is the parsed words before the last one.
+// A line contains the parsed words before the last one.
 type line struct {
 	command cmdline.Doc
 	path    []string
@@ -202,8 +202,8 @@ const askLimit = 2 * time.Second
 // forwardedFlags are the flags for reaching the peer.
 var forwardedFlags = []string{"dialect", "header", "cacert", "cert", "key", "insecure", "subprotocol", "proxy", "resolve"}
 
-// ask runs `rpcx describe` for the peer, and returns the outlines. describe caches the catalog if the peer permits caching. It returns
-// nil if describe fails or is not allowed. It ignores endpoints of exec: and ipc:, because the typed command may be incomplete.
+// ask runs `rpcx describe` for the peer, and returns the outlines. describe caches the catalog if the peer permits caching.
+// ask returns nil if describe fails or is not allowed, and for exec: and ipc: endpoints, whose command may be incomplete.
 func (l line) ask(typed string) []cache.Outline {
 	if os.Getenv(askVariable) != "ask" {
 		return nil

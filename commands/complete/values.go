@@ -20,7 +20,7 @@ import (
 	"rpcx/wire/session/rundir"
 )
 
-// words offers each word of list after the text before.
+// words offers each word in list, with before in front of it.
 func words(before string, list ...string) answer {
 	return answer{candidates: described(list, before, "")}
 }

@@ -87,7 +87,7 @@ func readStartup() (*startup, error) {
 	return b, nil
 }
 
-// Write takes lines of stderr. Before the session is ready, it passes them to the starting command, and afterwards to
+// Write accepts lines for stderr. Before the session is ready, it passes them to the starting command, and afterwards to
 // the log.
 func (b *startup) Write(p []byte) (int, error) {
 	if b.send(startEvent{Stderr: p}) {

@@ -27,7 +27,7 @@ type verbOptions struct {
 	lease   cmdline.Duration
 }
 
-// A verb is one command below rpcx session.
+// A verb is a subcommand of rpcx session.
 type verb struct {
 	name, args, usage string
 	description       string
@@ -41,7 +41,7 @@ type verb struct {
 var verbs = []verb{
 	{
 		name: "list", usage: "list the sessions of this user, and the profiles", prints: true, run: runList,
-		description: "Prints one JSON line for each (on a terminal, a table). Profiles are last; their state is profile.",
+		description: "Prints one JSON line for each session and profile (on a terminal, a table). Profiles are last;\ntheir state is profile.",
 		examples: []cmdline.Example{
 			{Says: "Print the names of all sessions", Command: `rpcx session list -r -q 'select(.state != "profile").name'`},
 			{Says: "Print the sessions and profiles (on a terminal, as a table)", Command: `rpcx session list`},
@@ -91,7 +91,7 @@ var verbs = []verb{
 		},
 	},
 	{
-		name: "reply", args: "NAME ID VALUE", usage: "answer a call of the inbox with a JSON value", run: runReply,
+		name: "reply", args: "NAME ID VALUE", usage: "answer a call in the inbox with a JSON value", run: runReply,
 		description: "ID is the \"id\" that session next printed. If VALUE is -, rpcx reads the value from stdin.",
 		examples: []cmdline.Example{
 			{Says: "Yes", Command: "rpcx session reply work 1 true"},
@@ -99,7 +99,7 @@ var verbs = []verb{
 		},
 	},
 	{
-		name: "reject", args: "NAME ID CODE TEXT", usage: "answer a call of the inbox with an error", run: runReject,
+		name: "reject", args: "NAME ID CODE TEXT", usage: "answer a call in the inbox with an error", run: runReject,
 		examples: []cmdline.Example{
 			{Says: "No", Command: "rpcx session reject work 1 -32000 'not today'"},
 			{Says: "Reject a call with the code for invalid params", Command: `rpcx session reject work 1 -32602 "no such order"`},
@@ -196,8 +196,8 @@ func withSession(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *
 	return env.Cause(cl.Ctx, err)
 }
 
-// withInbox is like withSession, but for requests to the inbox of a live session, which is not idle during a
-// request.
+// withInbox is like withSession, but for requests to the inbox of a live session. The session does not count as idle
+// during a request.
 func withInbox(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *env.Deadline, c *daemon.Control) error) error {
 	return withSession(ctx, run, o, func(cl *env.Deadline, c *daemon.Control) error {
 		if err := c.Live(cl.Ctx); err != nil {

@@ -121,8 +121,8 @@ func Asked(l *cmdline.CommandLine) (bool, error) {
 	return false, nil
 }
 
-// Keep opens the session of the line and returns when the session is ready. In the session's own process, it returns at
-// the end of the session.
+// Keep opens the session that the command line names, and returns when the session is ready. In the session's own
+// process, it returns when the session ends.
 func Keep(ctx context.Context, run *env.Env, o *Options) error {
 	if len(run.Line.Args) > 1 {
 		return run.Line.Usage("connect takes only ENDPOINT, not %q", run.Line.Args[1])
@@ -173,8 +173,8 @@ func (k *SessionFlags) Flags() []cmdline.Flag {
 		cmdline.Bool(cmdline.GroupSession, "ensure", "", "use the session of that name if it has the same endpoint, dialect, hooks, subscriptions and tape", &k.ensure),
 		cmdline.Generic(cmdline.GroupSession, "idle-exit", "close the session after `DURATION` without a command (1h; 0: never)", &k.idleExit),
 		cmdline.List(cmdline.GroupSession, "subscribe", "", "subscribe to `METHOD` (\"METHOD JSON\" with params) and keep the events for subscribe @NAME --since", &k.subscribe),
-		cmdline.Generic(cmdline.GroupSession, "inbox-timeout", "answer a pending call of the inbox with its default after `DURATION` (5m; 0: never)", &k.inboxTimeout),
-		cmdline.Text(cmdline.GroupSession, "inbox-default", "", "the default answer of the inbox, a `JSON` value (an error)", &k.inboxDefault),
+		cmdline.Generic(cmdline.GroupSession, "inbox-timeout", "answer a pending call in the inbox with the default answer after `DURATION` (5m; 0: never)", &k.inboxTimeout),
+		cmdline.Text(cmdline.GroupSession, "inbox-default", "", "the default answer to calls in the inbox, a `JSON` value (an error)", &k.inboxDefault),
 	}
 }
 

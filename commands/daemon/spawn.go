@@ -75,8 +75,8 @@ func runSession(ctx context.Context, run *env.Env, o *Options) error {
 	}
 }
 
-// sameSession reports whether a live session has the same fingerprint. It returns a Fault of kind Conflict for another
-// fingerprint.
+// sameSession reports whether a live session has the same fingerprint. It returns a Fault of kind Conflict if the
+// fingerprint differs.
 func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	c, err := daemon.Attach(ctx, k.Name)
 	if err == nil {
@@ -85,7 +85,7 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	}
 	switch f := wire.AsFault(err); {
 	case rundir.IsAbsent(err), f != nil && f.Kind == wire.Closed:
-		return false, nil // the session has ended or soon ends
+		return false, nil // the session has ended or is ending
 	case err != nil:
 		return false, err
 	}
@@ -125,7 +125,7 @@ func spawn(ctx context.Context, run *env.Env, name string) error {
 	}
 	exe, err := os.Executable()
 	if err != nil {
-		return wire.NewFault(wire.Internal, "cannot find the program: "+err.Error(), err)
+		return wire.NewFault(wire.Internal, "cannot find the program file of rpcx: "+err.Error(), err)
 	}
 	ordersIn, ordersOut, err := os.Pipe()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// These are the descriptors that the starting command passes to a session process. Descriptors 0 to 2 are /dev/null.
+// The starting command passes these descriptors to a session process. Descriptors 0 to 2 are /dev/null.
 const (
 	requestFD = 3 // a startRequest; closed when the starting command ends
 	eventFD   = 4 // for startEvents, until the session is ready
@@ -28,7 +28,7 @@ func inherited() (requests, events *os.File) {
 	return inheritedFile(requestFD), inheritedFile(eventFD)
 }
 
-// closeOnExec marks inherited descriptors close-on-exec, because children must not have them open.
+// closeOnExec marks inherited descriptors close-on-exec, because children must not inherit them.
 func closeOnExec() {
 	dir, err := os.ReadDir("/dev/fd")
 	if err != nil {

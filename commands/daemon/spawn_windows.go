@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// createNoWindow is the system's CREATE_NO_WINDOW. The process and the session's children have an invisible console.
+// createNoWindow is the system's CREATE_NO_WINDOW: the process and the session's children share an invisible console.
 const createNoWindow = 0x08000000
 
 // handOver passes two pipes to a session process as stdin and stdout, because Windows has no other numbered

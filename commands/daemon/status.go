@@ -96,7 +96,7 @@ func runList(ctx context.Context, run *env.Env, o *verbOptions) error {
 	return printValues(ctx, print, lines...)
 }
 
-// A profileLine is a profile in the output of list. Its members have the names of a session's state.
+// A profileLine is a profile in the output of list. Its members have the same names as those of a session.
 type profileLine struct {
 	Name     string `json:"name"`
 	Endpoint string `json:"endpoint,omitempty"` // the redacted endpoint, or "" before its variables are set
@@ -157,7 +157,7 @@ func closeAll(ctx context.Context, run *env.Env) error {
 		closing.Go(func() { errs[i] = closeSession(ctx, run, s.Name) })
 	}
 	closing.Wait()
-	errs = slices.DeleteFunc(errs, rundir.IsAbsent) // a session that has ended in the meantime is no error
+	errs = slices.DeleteFunc(errs, rundir.IsAbsent) // a session that has ended in the meantime is not an error
 	return errors.Join(errs...)
 }
 

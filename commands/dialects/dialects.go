@@ -32,7 +32,7 @@ type Modules struct {
 	Unknown func(c *catalog.Catalog, name string) []string
 }
 
-// rows returns the table in the help's order of flags.
+// rows returns the table in the order in which help lists the dialects' flags.
 func rows() []row { return []row{roRow, introspectRow, hotreplRow} }
 
 // Examples returns the dialects' examples for the help of a command, such as "job run".
@@ -43,7 +43,7 @@ func Examples(command string) (all []cmdline.Example) {
 	return all
 }
 
-// NewAdvice reads a guidance event of a call of method, and adds a fix if possible. It returns the event to show and
+// NewAdvice reads a guidance event of a call to method, and adds a fix if possible. It returns the event to show and
 // the advice, which is nil if no dialect has such events.
 func NewAdvice(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event) {
 	for _, r := range rows() {
@@ -54,7 +54,7 @@ func NewAdvice(line *cmdline.CommandLine, method string, cat *catalog.Catalog, e
 	return nil, *ev
 }
 
-// CatalogModules returns the Modules of the dialect with modules, or the zero Modules.
+// CatalogModules returns the Modules of the dialect that has modules, or Modules whose functions return nil.
 func CatalogModules() Modules {
 	for _, r := range rows() {
 		if r.modules != nil {
@@ -77,7 +77,7 @@ func MethodOf(c *catalog.Catalog, name string) *catalog.Method {
 	return c.Method(all.Named(c.Dialect).Names.OnWire(name))
 }
 
-// Advice is the fix for this command line from a peer's guidance event. rpcx shows the fix and never runs it.
+// Advice is a fix for the command line, derived from a peer's guidance event. rpcx shows the fix and never runs it.
 type Advice struct {
 	Kind string
 	hint string
@@ -108,7 +108,7 @@ func (a *Advice) Error() *wire.Error {
 	return e
 }
 
-// Unheeded returns the fix of guidance without an error as an event, or nil.
+// Unheeded returns the fix as an event if no error has shown it, else nil.
 func (a *Advice) Unheeded() *wire.Event {
 	if a == nil || a.told || a.fix == nil {
 		return nil

@@ -36,7 +36,7 @@ func (w *Evaluator) Flags() []cmdline.Flag {
 	}
 }
 
-// Check rejects flags that exclude each other.
+// Check rejects mutually exclusive flags.
 func (w *Evaluator) Check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string, file string) error {
 	switch {
 	case w.complete && w.Reset:
@@ -47,7 +47,7 @@ func (w *Evaluator) Check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []st
 	return nil
 }
 
-// Operation returns the operation. timeout bounds the evaluation.
+// Operation returns the operation that the flags select. timeout bounds the evaluation.
 func (w *Evaluator) Operation(e endpoint.Endpoint, code string, timeout time.Duration) dialect.Op {
 	op := dialect.Op{Kind: dialect.Eval, Method: "eval", Code: code}
 	switch {

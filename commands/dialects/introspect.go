@@ -26,8 +26,8 @@ var introspectRow = row{
 	advise: advise, modules: &Modules{Of: moduleOf, List: modulesOf, Names: moduleNames, Unknown: unknownModules},
 }
 
-// advise adds a fix to the guidance event of a call of method. It returns the advice, and the event to show with the
-// methods and parameters in it.
+// advise adds a fix to the guidance event of a call to method. It returns the advice, and the event to show, whose
+// message lists the existing methods and the parameters.
 func advise(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event) {
 	g := guidance{line: line, method: introspect.WireName(method), kind: ev.Topic, cat: cat, extra: ev.Extra}
 	a := &Advice{Kind: ev.Topic, message: ev.Message}
@@ -139,7 +139,7 @@ func (g *guidance) fix(action string) (fix []string, hint string) {
 		}
 		args := slices.Concat(g.line.Args[:1], []string{wanted}, g.params(wanted))
 		if slices.Equal(args, g.line.Args) {
-			return nil, hint // the help belongs to the failed call
+			return nil, hint // the fix would repeat the failed command
 		}
 		return g.line.WithArgs(args), hint
 	}

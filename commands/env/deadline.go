@@ -19,7 +19,7 @@ type Deadline struct {
 	end    time.Time // when --timeout ends Ctx, or the zero time
 	every  time.Duration
 
-	still atomic.Bool // the idle timer is gone, and Touch does nothing
+	still atomic.Bool // the idle timer is stopped, and Touch does nothing
 
 	mu      sync.Mutex // guards the fields below
 	idle    *time.Timer
@@ -101,7 +101,7 @@ func (c *Deadline) Working(change int) {
 // FirstMessage bounds the wait for the first message by d, unless the user has set --idle. Later messages may take any
 // time.
 func (c *Deadline) FirstMessage(d time.Duration) *Deadline {
-	if c.idle == nil && c.every == 0 { // with a negative value, the user has set no limit
+	if c.idle == nil && c.every == 0 { // a negative value means that the user has set no limit
 		c.startIdle(d)
 	}
 	return c

@@ -27,11 +27,11 @@ type Env struct {
 	Common    CommonFlags
 	Line      *cmdline.CommandLine
 	Parent    Launcher                          // the command that started this process as a session, or nil
-	Respell   func(typed, method string) string // returns the user's name of a wire method, in the form of typed; may be nil
+	Respell   func(typed, method string) string // returns a wire method in the spelling of typed, the user's word; may be nil
 	Profile   *profile.Profile                  // the endpoint's profile; may be nil
 	Console   *format.Console
 	Started   time.Time
-	Reached   *relay.Client                                   // the connection to the session's process; nil if this process connects
+	Reached   *relay.Client                                   // the connection to a session's process; nil without a session
 	Opened    session.Options                                 // the options of the last connection
 	Typos     func(method string, names []schema.Undescribed) // receives parameters that a schema does not describe; nil for a warning
 	FromCache bool                                            // the catalog is from the cache, because the peer is unreachable
@@ -63,8 +63,8 @@ type Launcher interface {
 	Log() []string
 }
 
-// flagBeforeParsing returns the last value of a flag before parsing, because usage errors already have the form of
-// --errors. Without the flag, it returns value.
+// flagBeforeParsing returns the last value of a flag in unparsed arguments, because usage errors already have the form
+// that --errors selects. Without the flag, it returns value.
 func flagBeforeParsing(args []string, flag, value string) string {
 	for i, word := range args {
 		if word == "--" {
@@ -80,7 +80,7 @@ func flagBeforeParsing(args []string, flag, value string) string {
 	return value
 }
 
-// errorsVariable is the environment variable for the default of --errors.
+// errorsVariable is the environment variable that sets the default of --errors.
 const errorsVariable = "RPCX_ERRORS"
 
 // CheckEnvironment returns a usage Fault if RPCX_ERRORS has an unknown value.
@@ -91,7 +91,7 @@ func CheckEnvironment() error {
 	return nil
 }
 
-// Detect detects whether stdout and stderr are terminals, and creates the console of stderr.
+// Detect detects whether stdout and stderr are terminals, and creates the console for stderr.
 func (run *Env) Detect(args []string) {
 	color := flagBeforeParsing(args, "--color", "auto")
 	run.Stdout = format.Detect(os.Stdout, color, os.Getenv)

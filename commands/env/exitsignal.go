@@ -19,8 +19,8 @@ import (
 const selfSignalTimeout = 250 * time.Millisecond
 
 // ExitBySignal ends the process by the signal that caused f, because its parent, such as a shell loop, distinguishes a
-// signal from a status. It returns if no signal caused f. It also returns if the signal does not end the process,
-// because that is process 1 of a container, or because it ignored the signal at the start.
+// signal from a status. It returns if no signal caused f. It also returns if the signal does not end the process, which
+// is then process 1 of a container, or was started with the signal ignored.
 func ExitBySignal(f *wire.Fault) {
 	s, ok := signalOf(f.Kind)
 	if !ok {
@@ -43,7 +43,7 @@ func ExitBySignal(f *wire.Fault) {
 	}
 }
 
-// signalOf returns the signal for the status of kind.
+// signalOf returns the signal that causes failures of kind.
 func signalOf(kind wire.FaultKind) (syscall.Signal, bool) {
 	switch kind {
 	case wire.Interrupted:
@@ -58,7 +58,7 @@ func signalOf(kind wire.FaultKind) (syscall.Signal, bool) {
 	return 0, false
 }
 
-// brokenStdout reports whether err is the error of a stdout without a reader.
+// brokenStdout reports whether err is the error of writing to a stdout that has no reader.
 //
 // A closed stdout (>&-) loses its output without an error, because Go's runtime opens /dev/null in its place before
 // main. Programs that discard the output do the same (subprocess.DEVNULL of Python, "ignore" of Node). rpcx cannot

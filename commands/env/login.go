@@ -14,11 +14,10 @@ import (
 	"rpcx/wire/oauth"
 )
 
-// discoverTimeout bounds the requests that ask for an endpoint's authorization server.
+// discoverTimeout bounds the requests that find an endpoint's authorization server.
 const discoverTimeout = 3 * time.Second
 
-// loginFix returns the command that logs in after a failure for missing authorization. It returns nil if a login may
-// not help.
+// loginFix returns the command that logs in if missing authorization caused f. It returns nil if a login might not help.
 func (h *Sniffer) loginFix(f *wire.Fault) []string {
 	u := h.loginResource()
 	switch {

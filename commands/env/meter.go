@@ -26,7 +26,7 @@ type Meter struct {
 	messages [2]int64
 }
 
-// NewMeter returns a Meter with a form of report: "json", or a template for Go's text/template.
+// NewMeter returns a Meter. form is the form of its report: "json", or a template for Go's text/template.
 func NewMeter(form string, started time.Time) (*Meter, error) {
 	m := &Meter{started: started}
 	if form == "json" {
@@ -44,7 +44,7 @@ func NewMeter(form string, started time.Time) (*Meter, error) {
 	return m, nil
 }
 
-// Fact records the time of a Fact.
+// Fact records the time at which a step of connecting was complete.
 func (m *Meter) Fact(f wire.Fact) {
 	if m == nil || f.Who != "" {
 		return

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 )
 
-// ReplaceFile replaces the content of file by the output of write. It replaces a regular file in one step after write
-// has succeeded: readers see the old or the new content. The file keeps its mode, and a new file has 0600. ReplaceFile
-// replaces the target of a symbolic link. It writes directly to a device or FIFO.
+// ReplaceFile replaces the content of file with the output of write. It replaces a regular file atomically after write
+// has succeeded: readers see either the old or the new content. The file keeps its mode; a new file has mode 0600. If
+// file is a symbolic link, ReplaceFile replaces its target. It writes directly to a device or FIFO.
 func ReplaceFile(file string, write func(f *os.File) error) error {
 	if target, err := filepath.EvalSymlinks(file); err == nil {
 		file = target

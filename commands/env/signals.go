@@ -13,15 +13,15 @@ import (
 	"rpcx/wire"
 )
 
-// These bound a normal shutdown: first the messages to the peer, then the close of the connection.
+// A normal shutdown has these time limits: rpcx first sends its last messages to the peer, then closes the connection.
 const (
 	GoodbyeTimeout   = time.Second     // for messages to the peer
 	CloseStepTimeout = time.Second     // for a child's end after each step: stdin closed, SIGTERM, SIGKILL
 	CloseTimeout     = 2 * time.Second // for a command of rpcx, and for running hooks
 )
 
-// These bound the end after a deadline or a signal, from that moment. They end rpcx within a second, even if children
-// and hooks ignore signals.
+// After a deadline or a signal, these time limits apply instead. rpcx then ends within a second, even if children and
+// hooks ignore signals.
 const (
 	hurriedGoodbye = 200 * time.Millisecond
 	hurriedClose   = 400 * time.Millisecond
@@ -49,9 +49,9 @@ type running struct {
 	told    bool
 }
 
-// NotifySignals starts to receive signals in a goroutine, because the runtime first starts three threads, which takes a
-// while. Before Context, a signal ends the process, as by default. A write to a closed pipe then returns an error
-// instead of ending the process, which leaves time for messages to the peer.
+// NotifySignals starts to receive signals. It does so in a goroutine, because the runtime first starts three threads,
+// which takes a while. Until Context is called, a signal ends the process, as by default. A write to a closed pipe
+// returns an error instead of ending the process, which leaves time for messages to the peer.
 func NotifySignals() *Signals {
 	h := &Signals{ready: make(chan struct{})}
 	go h.receive()
@@ -73,8 +73,8 @@ func (h *Signals) receive() {
 }
 
 // Context returns a context that ends with the first SIGINT or SIGTERM, with a Fault as its cause. The second signal
-// calls restore and ends the process at once. SIGHUP counts as such a signal unless hangup returns true. After stop,
-// each signal again ends the process. stop does not call signal.Stop, which takes as long as connecting to a peer.
+// calls restore and ends the process at once. SIGHUP counts as such a signal unless hangup returns true. After stop, any
+// signal ends the process again. stop does not call signal.Stop, which takes as long as connecting to a peer.
 func (h *Signals) Context(parent context.Context, restore func(), hangup func() bool) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	<-h.ready
@@ -115,8 +115,8 @@ func signalFault(s os.Signal) *wire.Fault {
 	return wire.NewFault(wire.Terminated, "terminated", nil)
 }
 
-// These bound a command that does not end after its deadline or a signal: lateCancel ends its context, and lateExit its
-// process.
+// If a command does not end after its deadline or a signal, its context ends after lateCancel, and its process after
+// lateExit.
 const (
 	lateCancel = 1500 * time.Millisecond
 	lateExit   = 2800 * time.Millisecond
@@ -166,8 +166,8 @@ func (run *Env) exitLate(f *wire.Fault) {
 	os.Exit(code)
 }
 
-// BoundOutput abandons writes to stdout and stderr that are blocked hurriedPrint after the end of ctx. After a call of
-// stop before the end of ctx, it abandons no write.
+// BoundOutput abandons writes to stdout and stderr that are still blocked hurriedPrint after the end of ctx. If stop is
+// called before ctx ends, it abandons no write.
 func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		why := context.Cause(ctx)
@@ -175,15 +175,15 @@ func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 	})
 }
 
-// WithCloseDelay returns a context that ends a moment after ctx, for printing the messages that have arrived.
+// WithCloseDelay returns a context that ends hurriedPrint after ctx, for printing the messages that have arrived.
 func WithCloseDelay(ctx context.Context) (context.Context, func()) {
 	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(hurriedPrint, cancel) })
 	return out, func() { stop(); cancel() }
 }
 
-// CloseContext returns a context for the last messages to the peer. It lasts for GoodbyeTimeout, and at most a moment
-// longer than ctx.
+// CloseContext returns a context for the last messages to the peer. It ends after GoodbyeTimeout, or hurriedGoodbye after
+// ctx, whichever is earlier.
 func CloseContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return DetachedContext(ctx, GoodbyeTimeout)
 }

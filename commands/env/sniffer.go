@@ -23,8 +23,8 @@ import (
 	"rpcx/wire/transport/httpclient"
 )
 
-// A Sniffer detects, in a peer's first bytes, another dialect or framing than the endpoint's. The error of the request
-// then has the correct endpoint as its fix.
+// A Sniffer detects from a peer's first bytes that the peer uses another dialect or framing than the endpoint names. The
+// error of the request then has the correct endpoint as its fix.
 type Sniffer struct {
 	run *Env
 	e   endpoint.Endpoint
@@ -89,7 +89,7 @@ var explained = []wire.FaultKind{wire.Protocol, wire.Timeout, wire.RPCError, wir
 // Explain adds the peer's likely dialect, framing or transport to a failure, if the first bytes or the failure reveal
 // it.
 func (h *Sniffer) Explain(err error) error {
-	f := cmdline.Worst(err) // the close and a failed hook have their own errors
+	f := cmdline.Worst(err) // err may also contain the errors of closing the connection and of a hook
 	if err == nil || f.Fix != nil || !slices.Contains(explained, f.Kind) {
 		return err
 	}
@@ -135,7 +135,7 @@ func (h *Sniffer) testContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, testTimeout)
 }
 
-// speaksTLS reports whether a server completes a TLS handshake. The server has sent nothing without TLS.
+// speaksTLS reports whether a server that has sent nothing without TLS completes a TLS handshake.
 func (h *Sniffer) speaksTLS(f *wire.Fault) bool {
 	closed := f.Kind == wire.Closed && h.e.IsBytes() || strings.HasSuffix(f.Message, transport.NoResponse) || strings.Contains(f.Message, `malformed HTTP response "\x15`)
 	if !closed || len(h.first) > 0 || f.RPC != nil || f.HTTP != nil || transport.OfProxy(f) || h.run.Line.Has("proxy") || h.run.Line.Has("resolve") {
@@ -203,11 +203,11 @@ func (h *Sniffer) hint(f *wire.Fault) string {
 	return ""
 }
 
-// credentials returns how to send credentials in the server's scheme.
+// credentials returns a hint about sending credentials in the server's scheme.
 func credentials(challenge string) string {
 	switch scheme := strings.ToLower(challenge); scheme {
 	case "basic":
-		return "the server requires Basic: send credentials with http://USER:PASSWORD@HOST/ or -H @FILE"
+		return "the server requires Basic authentication: send credentials with http://USER:PASSWORD@HOST/ or -H @FILE"
 	case "bearer", "":
 		return "send credentials with -H 'Authorization: Bearer …' or --token-command COMMAND"
 	default:
@@ -230,7 +230,7 @@ func (h *Sniffer) hungUp(f *wire.Fault) bool {
 	return f.Close != nil && f.Close.Child == nil && h.e.IsBytes()
 }
 
-// A Mismatch is the cause of a failure with a peer that has another dialect, framing or transport.
+// A Mismatch is the cause of a failure: the peer uses another dialect, framing or transport.
 type Mismatch struct {
 	Better string // the endpoint with the correct dialect or framing
 	err    error

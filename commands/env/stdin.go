@@ -51,8 +51,8 @@ func EachLine(ctx context.Context, take func(n int64, line []byte) error) error 
 	return EachLineAhead(ctx, func() {}, func(n int64, line []byte) error { return take(n, bytes.Clone(line)) })
 }
 
-// EachLineAhead is like EachLine, but for a take that does not retain the line. It calls waits before it may block
-// on stdin.
+// EachLineAhead is like EachLine, but for a take that does not retain the line. It calls waits before each read of
+// stdin, which may block.
 func EachLineAhead(ctx context.Context, waits func(), take func(n int64, line []byte) error) error {
 	in := bufio.NewReaderSize(notifyReader{Stdin(ctx), waits}, 64<<10)
 	for n := int64(1); ; n++ {
@@ -103,7 +103,7 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// ReadStdin reads stdin to its end. More than wire.DefaultMaxMessage bytes are a usage Fault.
+// ReadStdin reads stdin to its end. Input of more than wire.DefaultMaxMessage bytes is a usage Fault.
 func ReadStdin(ctx context.Context) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(Stdin(ctx), wire.DefaultMaxMessage+1))
 	switch {
@@ -125,7 +125,7 @@ func stdinFault(ctx context.Context, err error) error {
 // TrimBlank removes JSON's white space at both ends.
 func TrimBlank(b []byte) []byte { return bytes.Trim(b, " \t\r\n") }
 
-// Lines are the lines of stdin. The first line can be read without consuming it.
+// Lines reads the lines of stdin. The first line can be read without consuming it.
 type Lines struct {
 	ctx  context.Context
 	once sync.Once

@@ -14,7 +14,8 @@ import (
 // noticeAfter is how long rpcx waits before it prints what it waits for.
 const noticeAfter = 3 * time.Second
 
-// Waiting prints on a terminal what rpcx waits for if the wait takes a while. over ends the wait and removes the line.
+// Waiting prints on a terminal what rpcx is waiting for, if the wait lasts longer than noticeAfter. over ends the wait
+// and removes the line.
 func (run *Env) Waiting(what string) (over func()) {
 	if !run.Stderr.Terminal {
 		return func() {}
@@ -40,8 +41,7 @@ func (run *Env) Waiting(what string) (over func()) {
 	}
 }
 
-// WaitingForResponse is like Waiting, but for the response to a call of method, or for "" of a message without a
-// method.
+// WaitingForResponse is like Waiting, but for the response to a call. method is "" for a message without a method.
 func (run *Env) WaitingForResponse(method string) (over func()) {
 	if method == "" {
 		return run.Waiting("the response")
@@ -65,7 +65,7 @@ func (h *Sniffer) Connecting() { h.enter(connecting, "the connection to "+h.e.St
 func (h *Sniffer) Connected(conn wire.Conn) wire.Conn {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.stage == connecting { // not connected again
+	if h.stage == connecting { // not after a reconnect
 		h.enterLocked(handshake, "the handshake of "+h.e.Dialect)
 	}
 	return conn
@@ -91,7 +91,7 @@ func (h *Sniffer) enterLocked(s stage, what string) {
 	h.stage, h.waited = s, h.run.Waiting(what)
 }
 
-// unfinished adds the incomplete step to the failure f of an unsent request.
+// unfinished adds the step that is not complete to f, the failure of a request that was not sent.
 func (h *Sniffer) unfinished(f *wire.Fault) *wire.Fault {
 	if f.Kind != wire.Timeout || f.Hint != "" || h.stage == afterHandshake || h.stage == handshake && !h.hasHandshake() {
 		return f

@@ -60,7 +60,7 @@ type heard struct {
 // paces bounds the waits for the first message of the peer, for the first response, and for each further response.
 type paces struct{ listen, first, next time.Duration }
 
-// last bounds the wait for the last responses. Some servers load for seconds during initialization.
+// last returns the limit for the last responses. Some servers load for seconds during initialization.
 func (p paces) last() time.Duration { return 4 * p.first }
 
 // run makes the attempt. It returns nil if it detected nothing.

@@ -17,7 +17,7 @@ const (
 	maxKept  = 4 << 10
 )
 
-// pieces is a wire.Framing for a peer of unknown framing. Its messages are the received bytes, and Send writes bytes unchanged.
+// pieces is a wire.Framing for a peer whose framing is unknown. Recv returns received bytes, and Send writes bytes unchanged.
 func pieces(rwc io.ReadWriteCloser, _ wire.Options) wire.Conn {
 	return &piecesConn{rwc: rwc, buf: make([]byte, 64<<10)}
 }
@@ -50,7 +50,7 @@ type stream struct {
 
 func (stream) Close() error { return nil }
 
-// framed returns msg in the framing of that name.
+// framed returns msg in the framing called name, with head as a line in its header.
 func framed(name string, msg, head []byte) []byte {
 	f, _ := framing.ByName(name)
 	var b bytes.Buffer
@@ -60,7 +60,7 @@ func framed(name string, msg, head []byte) []byte {
 }
 
 // unframed returns the messages in a peer's bytes and the name of their framing. It returns no messages if no framing fits the bytes.
-// noise bounds the other lines between messages.
+// noise bounds the number of lines that are not messages.
 func unframed(heard []byte, noise int) (name string, msgs [][]byte) {
 	for _, name := range []string{"header", "seq", "netstring", "varint", "nul", "line", "concat"} {
 		end, needed := map[string]string{"nul": "\x00", "line": "\n"}[name]

@@ -78,7 +78,7 @@ func (a *attempt) closeConn() {
 	}
 }
 
-// send sends the message of s. It returns false without a connection. The outcome is an event.
+// send sends the message of s. It returns false without a connection. The outcome arrives as an event.
 func (a *attempt) send(ctx context.Context, s *step) bool {
 	if !a.connect(ctx) {
 		return false

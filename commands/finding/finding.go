@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// Applies reports whether rpcx must detect the dialect of e, the user's endpoint typed: typed names no dialect, and repeated
-// connections to the peer are possible.
+// Applies reports whether rpcx must detect the dialect of e: typed, the endpoint as the user typed it, names no dialect, and
+// repeated connections to the peer are possible.
 func Applies(e endpoint.Endpoint, typed, dialectFlag string) bool {
 	return dialectFlag == "" && e.Dialect == all.Default() && Reaches(e) && e.Profile == nil && !endpoint.NamesDialect(typed)
 }

@@ -13,7 +13,7 @@ import (
 // A listing is a method with which servers without a specific dialect describe themselves.
 type listing struct {
 	method string
-	reads  func(result json.RawMessage) *catalog.Catalog // returns nil if the result is no such description
+	reads  func(result json.RawMessage) *catalog.Catalog // returns nil if the result is not such a description
 	of     string                                        // the listing that precedes this one, for a single method; "" if this one lists all
 	tells  func(m *catalog.Method, result json.RawMessage)
 }
@@ -160,7 +160,7 @@ func paramsOf(list json.RawMessage) json.RawMessage {
 	return schema.End()
 }
 
-// modules reads an object of modules with their versions. It contains no methods.
+// modules reads an object of modules with their versions. The catalog has no methods.
 func modules(result json.RawMessage) *catalog.Catalog {
 	if scan.Type(result) != 'o' {
 		return nil
@@ -172,7 +172,7 @@ func modules(result json.RawMessage) *catalog.Catalog {
 	return c
 }
 
-// procedures reads the description of JSON-RPC 1.1, whose procs have names and params.
+// procedures reads a service description of JSON-RPC 1.1, whose procs have names and params.
 func procedures(result json.RawMessage) *catalog.Catalog {
 	c := listed(scan.Get(result, "procs"))
 	if c == nil {
@@ -187,7 +187,7 @@ func procedures(result json.RawMessage) *catalog.Catalog {
 // isName matches the names of methods in a help text.
 var isName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]+$`) })
 
-// isUsage matches lines that begin with a name. The first group is a placeholder (btcd).
+// isUsage matches a text whose lines begin with a name. The first line also has a placeholder (btcd).
 var isUsage = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-z][a-z0-9_]+ ["(\[{<][^\n]*(\n[a-z][a-z0-9_]+( [^\n]*[^.\n])?)+\n?$`)
 })

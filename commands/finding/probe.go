@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A Prober detects the protocol of a peer by trial.
+// A Prober detects the protocol of a peer with trial messages.
 type Prober struct {
 	Endpoint  endpoint.Endpoint // its dialect and framing are tried first, but not trusted
 	Typed     string            // Endpoint as typed by the user
@@ -30,7 +30,7 @@ type Prober struct {
 	report  *Report
 }
 
-// Run tries until it has detected the peer's protocol or tried everything, or ctx ends.
+// Run makes attempts until it has detected the peer's protocol, has tried everything, or ctx ends.
 func (p *Prober) Run(ctx context.Context) *Report {
 	p.all, p.report = steps(true, p.Method), &Report{}
 	e := p.Endpoint
@@ -40,7 +40,7 @@ func (p *Prober) Run(ctx context.Context) *Report {
 	if c := e.Secure(); c != nil {
 		p.guesses = append(p.guesses, guess{c, p.Typed})
 	}
-	for range 4 { // repeats over another transport that the peer reveals
+	for range 4 { // each further round uses another transport that the peer has revealed
 		r := p.report
 		n := len(r.Tried)
 		p.over(ctx, e)
@@ -109,7 +109,8 @@ func (p *Prober) attempt(e endpoint.Endpoint, framing string, dials int, pace pa
 	return &attempt{p: p, at: e, steps: list, try: p.try(e), paces: pace, dials: dials, framed: func() {}}
 }
 
-// first sorts the steps of one rank: the user's dialect, then the dialects with this framing, then the others.
+// first returns the position of s: steps are sorted by rank, and within a rank the user's dialect precedes the dialects with
+// this framing, and these precede the others.
 func first(s *step, named, framing string) int {
 	n := s.rank() * 4
 	switch {
@@ -129,7 +130,7 @@ func (p *Prober) try(e endpoint.Endpoint) *Try {
 	return t
 }
 
-// settle adds a verdict on the peer of e to the report. It returns false without a verdict.
+// settle adds a verdict about the peer of e to the report. It returns false if v is nil.
 func (p *Prober) settle(e endpoint.Endpoint, v *verdict) bool {
 	if v == nil {
 		return false

@@ -57,7 +57,7 @@ func (t *Try) unused() bool {
 // maxShown bounds the bytes in a report.
 const maxShown = 160
 
-// Line describes for people what was sent and received.
+// Line returns a human-readable line about what was sent and received.
 func (t *Try) Line() string {
 	var b strings.Builder
 	b.WriteString("tried " + t.Endpoint)

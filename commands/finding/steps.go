@@ -31,8 +31,8 @@ type step struct {
 // firstID is the id of the first step's message. A peer would not choose such ids.
 const firstID = 70101
 
-// steps returns the steps in order: harmless requests for any peer, messages that only reveal something, the listings of servers
-// without a specific dialect, and messages that start a session. method is the method to describe, or "" for all.
+// steps returns the steps in order: harmless requests for any peer, messages for single dialects, the listings of servers without
+// a specific dialect, and messages that start a session. method is the method to describe, or "" for all.
 func steps(sessions bool, method string) (list []*step) {
 	for _, s := range all.Detected() {
 		if p := s.Detection.Probe; p != nil && (sessions || !p.Session) {
@@ -82,7 +82,7 @@ func (s *step) rank() int {
 	return 1
 }
 
-// family is a kind of messages that a peer understands: with or without the member "jsonrpc".
+// family is the form of messages that a peer understands: with or without the member "jsonrpc".
 type family byte
 
 const (

@@ -117,8 +117,8 @@ func sideBySide(ctx context.Context, attempts []*attempt, ready <-chan struct{})
 	return best
 }
 
-// ends stops another attempt after a response to a, because a peer has one framing. A peer may respond without a header first and with
-// one later.
+// ends stops other after a response to a, because a peer has one framing. If only a has sent contentType, other continues for
+// plainHeader, because the peer may also respond without that line.
 func (a *attempt) ends(other *attempt, stop func()) {
 	switch {
 	case other.at.Framing != a.at.Framing || other.try.Header != "":

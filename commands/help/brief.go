@@ -10,7 +10,7 @@ import (
 	"rpcx/format"
 )
 
-// These limits bound -h. A long synopsis leaves less room for flags.
+// These limits keep the help of -h on one screen. A long synopsis leaves less room for flags.
 const (
 	screenLines   = 20
 	flagsShown    = 12
@@ -56,13 +56,13 @@ func screen(name string, d cmdline.Doc) string {
 	return b.String()
 }
 
-// popular lists flags in the order of -h, which shows the first twelve of the command.
+// popular lists flags in the order in which -h shows them. -h shows the first twelve that the command has.
 var popular = []string{
 	"notify", "batch", "file", "count", "until", "session", "to", "listen", "on", "hooks", "catalog", "schema", "against", "report",
 	"update", "save", "runtime", "allow", "token", "diff", "show", "all", "jq", "raw-output", "expect", "header", "timeout", "verbose", "output", "dialect", "method", "events", "dry-run", "json", "follow", "jobs", "record",
 }
 
-// popularFlags returns the flags of -h that fit.
+// popularFlags returns the flags that -h shows if there is room.
 func popularFlags(d cmdline.Doc) []cmdline.FlagDoc {
 	var shown []cmdline.FlagDoc
 	for _, name := range popular {
@@ -142,7 +142,7 @@ func arguments(b *strings.Builder, usage string) {
 	}
 }
 
-// shortest returns the examples of -h. Examples of one line are first.
+// shortest returns the examples that -h shows. Examples of one line come first.
 func shortest(all []cmdline.Example) []cmdline.Example {
 	long := func(e cmdline.Example) int {
 		return min(1, len(format.Fold(e.Command, Width-2))+strings.Count(e.Command, "\n")-1)

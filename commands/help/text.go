@@ -65,7 +65,7 @@ func start(d cmdline.Doc) string {
 	}
 	b.WriteString("\n")
 	row(&b, "", "An ENDPOINT is ws://host/, http://host/, tcp://host:port, exec:COMMAND, demo:NAME and others: rpcx help endpoints.", 0)
-	row(&b, "", "rpcx COMMAND -h fits on one screen, --help has everything; rpcx help lists topics.", 0)
+	row(&b, "", "rpcx COMMAND -h prints one screen, --help everything; rpcx help lists topics.", 0)
 	return b.String()
 }
 

@@ -40,7 +40,7 @@ type flagDoc struct {
 	Group    string   `json:"group,omitempty"`
 	Repeated bool     `json:"repeated,omitempty"`
 	Needs    string   `json:"needs,omitempty"` // the requirement on the endpoint
-	With     string   `json:"with,omitempty"`  // the flags of which one is required
+	With     string   `json:"with,omitempty"`  // the flags, one of which is required
 }
 
 type exampleDoc struct {
@@ -74,8 +74,8 @@ func treeJSON(root cmdline.Doc) treeDoc {
 	return t
 }
 
-// share moves flags that several commands have in the same form to t, and leaves their names. Of several forms, t
-// contains the most frequent one.
+// share moves flags that several commands have in the same form to t, and leaves their names. If a flag has several
+// forms, t gets the most frequent one.
 func (t *treeDoc) share() {
 	times, order := map[string]int{}, []string{}
 	forms := map[string]flagDoc{}

@@ -17,7 +17,7 @@ func GraceFlag(to *cmdline.Duration) cmdline.Flag {
 }
 
 // Client contains the flags of every command that connects. Commands that know their first operation set First, because
-// some dialects send it with the handshake.
+// in some dialects the handshake contains it.
 type Client struct {
 	Conn      Connection
 	Handshake Handshake
@@ -50,7 +50,7 @@ func (c *Client) ConnectingFlags(run *env.Env, idle string) []cmdline.Flag {
 	return all
 }
 
-// Calls sets First to a call of METHOD, if args contains one.
+// Calls sets Own to METHOD, the first of args, if there is one.
 func (c *Client) Calls(args []string) {
 	if len(args) > 0 {
 		c.Own = func(context.Context) string { return args[0] }
@@ -70,7 +70,7 @@ func (t *Time) Deadline(ctx context.Context, idle time.Duration) *env.Deadline {
 	return env.NewDeadline(ctx, t.Timeout.Or(0), t.Idle.Or(idle))
 }
 
-// These are the help texts of --idle by command.
+// The help text of --idle depends on the command.
 const (
 	IdleCall   = "fail after `DURATION` without a message (60s; 0: never)"
 	IdleStream = "stop after `DURATION` without a message, as --for does (no limit)"
@@ -88,7 +88,7 @@ func (t *Time) WholeFlags() []cmdline.Flag {
 	return []cmdline.Flag{cmdline.Generic(cmdline.GroupTime, "timeout", "end the command after `DURATION`", &t.Timeout)}
 }
 
-// writeOutFlag returns -w. Parsing the flag starts to measure times.
+// writeOutFlag returns -w. Parsing the flag creates the meter.
 func writeOutFlag(run *env.Env) cmdline.Flag {
 	return cmdline.Parsed(cmdline.GroupOutput, "write-out", "w", "at the end, print times, sizes and the status on stderr with the Go template `TEMPLATE` (json: all of them)", func(text string) (err error) {
 		run.Common.Meter, err = env.NewMeter(text, run.Started)

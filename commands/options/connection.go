@@ -85,8 +85,8 @@ func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transpor
 	return cfg, errors.Join(err, profileHeaders(run, cfg.Header))
 }
 
-// Listener returns the flags for a listener whose peer is reached with c. It omits the flags that rpcx would send to
-// that peer, and the flags of the peer's profile.
+// Listener returns the flags for a listener in front of a peer that is reached with c. It omits the headers and the
+// token command, which are for that peer.
 func (c *Connection) Listener() *Connection {
 	own := *c
 	own.headers, own.token = nil, ""

@@ -24,7 +24,7 @@ type Hooks struct {
 	jobs    int64
 	Strict  bool
 
-	Functions map[string]bool // the hooks of function values (key@on=NAME), which the command sets
+	Functions map[string]bool // the hooks that the arguments pass as function values (key@on=NAME)
 }
 
 // Flags returns the flags of h.

@@ -70,7 +70,7 @@ func readSecret(flag, given string) (string, error) {
 	}
 	file, ok := strings.CutPrefix(given, "@")
 	if !ok {
-		return "", wire.NewFault(wire.Usage, flag+" takes @FILE, since other users can see command lines", nil)
+		return "", wire.NewFault(wire.Usage, flag+" accepts only @FILE, because other users can see command lines", nil)
 	}
 	b, err := userfile.Read(file)
 	if err != nil {

@@ -52,7 +52,7 @@ func (o *Output) Flags() []cmdline.Flag {
 		cmdline.Bool(cmdline.GroupOutput, "messages", "", "print whole messages, unchanged", &o.Raw),
 		cmdline.Bool(cmdline.GroupOutput, "null", "0", "end each value with NUL, not a line feed", &o.Null),
 		cmdline.Bool(cmdline.GroupOutput, "pretty", "", "indent, as on a terminal", &o.Pretty),
-		cmdline.Bool(cmdline.GroupOutput, "compact", "c", "one line per value, as in a pipe", &o.compact),
+		cmdline.Bool(cmdline.GroupOutput, "compact", "c", "print one line per value, as in a pipe", &o.compact),
 		cmdline.List(cmdline.GroupExpect, "expect", "", "fail (status 4) unless the jq program `EXPR` is true for every value, and there is at least one", &o.expect),
 		cmdline.List(cmdline.GroupExpect, "expect-any", "", "fail unless `EXPR` is true for some value", &o.expectAny),
 		cmdline.List(cmdline.GroupExpect, "expect-none", "", "fail if `EXPR` is true for any value", &o.expectNone),
@@ -113,7 +113,7 @@ func (o *Output) strings() format.StringForm {
 	return format.AsJSON
 }
 
-// decodes returns an error for flags that exclude --decode.
+// decodes returns an error for flags that cannot be combined with --decode.
 func (o *Output) decodes(run *env.Env, screen format.Screen) error {
 	switch {
 	case o.decode == "":
@@ -164,7 +164,7 @@ func notEmpty(l *cmdline.CommandLine) error {
 		}
 		for _, v := range values {
 			if strings.TrimSpace(v) == "" {
-				return l.Usage("--%s needs %s, not an empty value", c.flag, c.takes).WithHint("is a variable of the script unset?")
+				return l.Usage("--%s needs %s, not an empty value", c.flag, c.takes).WithHint("is a variable in the script unset?")
 			}
 		}
 	}

@@ -12,16 +12,16 @@ import (
 	"rpcx/wire/redact"
 )
 
-// ApplyProfile sets the flags with values in p that apply in s. Flags on the command line have precedence. The
-// profile's hooks follow the hooks of the command line, and profileHeaders adds headers. ApplyProfile ignores keys
-// without a flag of the command, and traces keys that do not apply, because commands share profiles.
+// ApplyProfile sets flags to the values in p that apply in s. Flags on the command line take precedence. The profile's
+// hooks follow the hooks on the command line, and profileHeaders adds headers. Because commands share profiles,
+// ApplyProfile ignores keys for which the command has no flag, and traces keys that do not apply.
 func ApplyProfile(run *env.Env, p *profile.Profile, s Situation) error {
 	run.Profile = applicable(run, p, s)
 	redact.Sent(p.Secrets()...)
 	return apply(run, run.Profile, nil)
 }
 
-// ApplyDefaults sets the flags with values in [default] of config.toml that apply in s, unless the command line or the
+// ApplyDefaults sets flags to the values in [default] of config.toml that apply in s, unless the command line or the
 // profile sets them.
 func ApplyDefaults(run *env.Env, s Situation) error {
 	p, err := profile.Defaults()

@@ -29,7 +29,7 @@ type Record struct {
 // Also sets a second writer for the lines of the tape. Without a tape, it is the only writer.
 func (r *Record) Also(w io.Writer) { r.also = w }
 
-// These are the values of --on-tape-error.
+// Values of --on-tape-error.
 const (
 	tapeContinue = "continue"
 	tapeFail     = "fail"
@@ -109,7 +109,7 @@ func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recor
 	return rec, nil
 }
 
-// existing returns what becomes of a tape that exists.
+// existing returns what to do with an existing tape.
 func (r *Record) existing() (recorder.Existing, error) {
 	switch {
 	case r.force && r.more:
@@ -138,7 +138,7 @@ func (r *Record) programs() (all []*jq.Paths, err error) {
 	return all, nil
 }
 
-// fail handles an error of writing the tape.
+// fail handles a failure to write the tape.
 func (r *Record) fail(run *env.Env, err error) {
 	if r.failed == tapeContinue {
 		go run.Console.Warn(err.Error() + ": recording has stopped")

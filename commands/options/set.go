@@ -22,7 +22,7 @@ import (
 // declares their names and types.
 type Settings struct {
 	given []string
-	// Requests permits members of requests. The command sends requests.
+	// Requests is set for commands that send requests. --set then accepts members of requests.
 	Requests bool
 }
 

@@ -16,7 +16,7 @@ type row struct {
 	flags    []string
 	commands []string // nil for all commands with the flags
 	needs    *property
-	with     string // the flags of which one is required, or "" if the property concerns the endpoint
+	with     string // the flags, one of which is required, or "" if the property concerns the endpoint
 }
 
 // A property is a requirement on an endpoint or the command line.
@@ -38,10 +38,10 @@ var table = []row{
 	},
 	{flags: []string{"strict"}, commands: pluginClients, needs: newConnection},
 
-	// These flags are only for sessions.
+	// These flags require a session.
 	{flags: []string{"lossy"}, needs: inSession},
 
-	// These flags reach the peer.
+	// These flags determine how rpcx reaches the peer.
 	{flags: []string{"cacert", "cert", "key"}, needs: probing(encrypted)},
 	{flags: []string{"insecure"}, needs: probing(dialled(encrypted))},
 	{flags: []string{"subprotocol"}, needs: webSocket},
@@ -71,7 +71,7 @@ var table = []row{
 	{flags: []string{"complete", "reset", "cursor", "every", "on-change", "frame", "artifacts"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation.IsLive() })},
 	{flags: []string{"input-timeout", "state-key", "print-config"}, needs: inDialect(func(d dialect.Spec) bool { return d.Handshake.Rounds })},
 	{flags: []string{"kind", "limit"}, commands: []string{"job list"}, needs: inDialect(func(d dialect.Spec) bool { return d.Jobs != nil && d.Jobs.Journal })},
-	{flags: []string{"save", "max-artifact"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Files != nil })}, // other commands use the name of the command that saves
+	{flags: []string{"save", "max-artifact"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Files != nil })}, // the job commands have a --save of their own
 	{flags: []string{"runtime"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation != nil && d.Evaluation.Runtime })},
 	{flags: []string{"grace"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Discovery.ByModule() })},
 	{flags: []string{"no-check"}, commands: []string{"call", "subscribe", "job run", "job start"}, needs: checked},
@@ -95,14 +95,14 @@ var table = []row{
 	with("jq|expect|expect-any|expect-none|until|select", "arg", "argjson"),
 }
 
-// These commands send requests, only make a handshake, or call a plugin.
+// Commands that send requests, that only perform a handshake, and that call a plugin.
 var (
 	requesters    = []string{"call", "eval", "subscribe", "job run", "job start"}
 	greeters      = []string{"connect", "describe", "validate", "job status", "job wait", "job cancel", "job list"}
 	pluginClients = []string{"plugin call", "plugin new", "plugin method", "plugin get", "plugin set", "plugin destroy", "plugin describe", "plugin run"}
 )
 
-// These are properties of endpoints.
+// Properties of endpoints.
 var (
 	encrypted   = having("wss://, https:// or tls://", func(e endpoint.Endpoint) bool { return isOneOf(e, "wss", "https", "tls") })
 	spawned     = having("an exec: or ipc: endpoint", func(e endpoint.Endpoint) bool { return isOneOf(e, "exec", "ipc") })
@@ -154,7 +154,7 @@ func checks(d dialect.Spec) bool { return d.Params.Typed || d.Names.Check != nil
 
 func text(says string) func() string { return func() string { return says } }
 
-// having returns the property of an endpoint that satisfies a condition.
+// having returns the property of having an endpoint that satisfies a condition.
 func having(says string, holds func(e endpoint.Endpoint) bool) *property {
 	return &property{says: text(says), holds: func(s *Situation) bool { return slices.ContainsFunc(s.each(), holds) }}
 }
@@ -179,7 +179,7 @@ func dialled(p *property) *property {
 	}}
 }
 
-// listening is the property of endpoints to which other programs connect.
+// listening is like having, but only for endpoints to which other programs connect.
 func listening(says string, holds func(e endpoint.Endpoint) bool) *property {
 	return &property{says: text(says), holds: func(s *Situation) bool {
 		return slices.ContainsFunc(s.Dials, func(e endpoint.Endpoint) bool { return e.Reversed == endpoint.Accept && holds(e) }) ||
@@ -187,7 +187,7 @@ func listening(says string, holds func(e endpoint.Endpoint) bool) *property {
 	}}
 }
 
-// inDialect returns the property of an endpoint whose dialect satisfies a condition.
+// inDialect returns the property of having an endpoint whose dialect satisfies a condition.
 func inDialect(has func(d dialect.Spec) bool) *property {
 	return &property{
 		has:   has,
@@ -206,7 +206,7 @@ func dialectsWith(has func(d dialect.Spec) bool) (names []string) {
 	return names
 }
 
-// list joins names for people, as in "a, b or c".
+// list joins names, as in "a, b or c".
 func list(names []string) string {
 	if n := len(names); n > 1 {
 		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]

@@ -24,7 +24,7 @@ func ForClient(run *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 	}
 }
 
-// tapOf is like Tap, but for the client of that name, or with "" for the only peer.
+// tapOf is like Tap, but for one of several clients. client is "" for the only peer.
 func tapOf(run *env.Env, client string) wire.Tap {
 	heard, meter := run.OnMessage, run.Common.Meter
 	if !run.Common.Verbose && heard == nil && meter == nil {
@@ -86,7 +86,7 @@ func noter(run *env.Env) func(n peer.Note, client string) {
 	}
 }
 
-// maxNotes bounds the different warnings about one peer, which could cause any number.
+// maxNotes bounds the different warnings about one peer, which could otherwise cause any number.
 const maxNotes = 200
 
 // watch returns the Watch that shows how rpcx connects (-v) and the bytes (-vv), and measures for -w. It returns nil

@@ -15,7 +15,7 @@ import (
 type Arguments struct {
 	Args   json.RawMessage   // an array, or nil
 	Kwargs json.RawMessage   // an object, or nil
-	Funcs  map[string]string // the name of a hook, by the JSON pointer below {"args","kwargs"} to a null
+	Funcs  map[string]string // the names of hooks by JSON pointers into {"args","kwargs"}, where the values are null
 }
 
 // ParseArguments parses words as `plugin` does. KEY OP VALUE is a named argument. Any other word is a positional one:

@@ -221,7 +221,7 @@ func exampleWord(name string, value json.RawMessage, member string) string {
 }
 
 // repair applies the schema's corrections to params until they match. It returns nil if they never do. The result is a
-// single bare argument of a fix, because strings of a peer must not become key=value.
+// single bare argument of a fix, because strings from a peer must not become key=value.
 func (p *parser) repair(params json.RawMessage) json.RawMessage {
 	params = scan.Or(params, json.RawMessage("{}"))
 	if scan.Type(params) != 'o' {
@@ -245,7 +245,7 @@ func (p *parser) repair(params json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// retype replaces a string by a value of the required type.
+// retype replaces a string with a value of the required type.
 func (p *parser) retype(n, root *node, pointer string) bool {
 	text, ok := scan.Text(n.raw)
 	if !ok || n.kind != 0 {

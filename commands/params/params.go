@@ -1,5 +1,5 @@
-// Package params converts the words after METHOD to params. The words are key=text, key:=json and other operators, bare
-// JSON, and "-" for stdin (rpcx-params(7)).
+// Package params converts the words after METHOD to params. A word is key=text, key:=json or has another operator, is
+// bare JSON, or is "-" for stdin (rpcx-params(7)).
 package params
 
 import (
@@ -18,9 +18,9 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// A Typer knows the schema of one method's params.
+// A Typer applies the schema of one method's params.
 type Typer interface {
-	// Coerce returns the value of a string at a place. path contains property names, and "[]" for another element of an
+	// Coerce converts text to the value at path, which contains property names, and "[]" for a further element of an
 	// array.
 	Coerce(ctx context.Context, path []string, text string) (json.RawMessage, error)
 	// Properties returns the names of the params in order.
@@ -34,7 +34,7 @@ type Typer interface {
 // Options configure Parse. The zero value uses no types and no stdin.
 type Options struct {
 	Typer    Typer                             // nil without a known schema
-	NoCheck  bool                              // accept values that do not match as strings
+	NoCheck  bool                              // use strings for values that do not match
 	Stdin    io.Reader                         // read at most once, and only if a word requires it
 	ReadFile func(name string) ([]byte, error) // os.ReadFile by default
 	Funcs    bool                              // the dialect has function values (key@on=NAME)
@@ -44,7 +44,7 @@ type Options struct {
 // A Result is the params in the words.
 type Result struct {
 	Params json.RawMessage   // nil if missing
-	Funcs  map[string]string // the name of a hook, by the JSON pointer in Params to a null
+	Funcs  map[string]string // the names of hooks by JSON pointers into Params, where the values are null
 
 	Undescribed []schema.Undescribed // members that the schema allows but does not describe
 }
@@ -52,7 +52,7 @@ type Result struct {
 // An ArgError is the cause of a usage Fault about the words after METHOD. If Parse knows a correction, Args replaces
 // all given words.
 type ArgError struct {
-	Arg  string   // the wrong word, or "" for all together
+	Arg  string   // the wrong word, or "" if the error concerns all words together
 	Args []string // nil without a known correction
 	Err  error    // the reason, or nil if the Fault contains the reason
 }
@@ -229,7 +229,7 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 	fixed, ok := repaired(arg)
 	switch {
 	case typographic(arg):
-		hint, better = "it has quotes or dashes of a text editor: type ' \" and - instead", nil
+		hint, better = "it contains typographic quotes or dashes: type ' \" and - instead", nil
 	case ok:
 		hint = "did you mean " + wire.Quote(fixed) + "?"
 	case looksStructured(arg), rejoined(p.args) != nil:
@@ -242,7 +242,7 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 	return nil, f
 }
 
-// typographic reports whether arg contains a dash or quotes that an editor has put in place of the shell's.
+// typographic reports whether arg contains a dash or quotes that an editor has substituted for the shell's.
 func typographic(arg string) bool {
 	return strings.HasPrefix(arg, "–") || strings.HasPrefix(arg, "—") || strings.ContainsAny(arg, "“”‘’")
 }

@@ -18,7 +18,7 @@ var constants = map[string]string{"True": "true", "False": "false", "None": "nul
 const oneWord = "KEY=VALUE and JSON are single words: quote them for the shell"
 
 // rejoined joins words of args that the shell has split: JSON with blanks ("[1, 2]"), and a key and its value ("id =
-// x", "id= x", "id =x", "id: x"). It returns nil without such words, which are errors on their own.
+// x", "id= x", "id =x", "id: x"). It returns nil if there are none. Each such word alone would be an error.
 func rejoined(args []string) []string {
 	for i := range args {
 		if n, whole := joinedJSON(args[i:]); n > 1 {
@@ -78,7 +78,7 @@ func isValue(word string) bool {
 	return word != "" && !IsKeyOp(word) && word[0] != '=' && word[0] != '-' && !looksStructured(word)
 }
 
-// name matches a key without its path.
+// name matches a word that can be a key.
 var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][\w.\[\]-]*$`) })
 
 func isName(word string) bool { return name().MatchString(word) }
@@ -125,7 +125,8 @@ func isText(value string) bool {
 	return value != "" && !strings.ContainsRune("+-.0123456789", rune(value[0]))
 }
 
-// These are slips in an object or array: a word or a key without quotes, single quotes, or a comma before the end.
+// slips matches the strings in an object or array, and what repaired corrects there: a word or a key without quotes,
+// single quotes, and a comma before the end.
 var slips = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^'"\\]*'|,\s*[\]}]|[^\s"'{}\[\]:,]+`)
 })

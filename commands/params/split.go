@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// These are the errors of an incomplete line.
+// Errors for an incomplete line.
 var (
 	errOpenQuote = errors.New("a quote is not closed")
 	errOpenJSON  = errors.New("a bracket is not closed")
 )
 
-// Split splits a line from a prompt into words, as a shell would. Blanks separate words. Quotes and backslashes work as
-// in sh, whose other features do not exist. JSON that begins with a bracket or a double quote, as a word or after
-// KEY:=, keeps its blanks and quotes. open is true if the line ends inside a bracket and may continue.
+// Split splits a line from the prompt into words. Blanks separate words, and quotes and backslashes work as in sh; other
+// features of sh are not supported. JSON that begins with a bracket or a double quote, as a word or after KEY:=, keeps
+// its blanks and quotes. open is true if the line ends inside a bracket and may continue.
 func Split(line string) (words []string, open bool, err error) {
 	s := &splitter{rest: line}
 	for err == nil {
@@ -64,7 +64,7 @@ func (s *splitter) startsJSON(word string, c byte) bool {
 	return word == "" || op == ":=" && value == ""
 }
 
-// piece removes one character, or one quoted part.
+// piece moves one character, or one quoted part, from the rest to b.
 func (s *splitter) piece(b *strings.Builder) error {
 	c := s.rest[0]
 	s.rest = s.rest[1:]
@@ -90,8 +90,8 @@ func (s *splitter) piece(b *strings.Builder) error {
 	return nil
 }
 
-// quoted removes the rest of a part in double quotes. As in sh, a backslash escapes only ", \, $ and the backquote
-// there.
+// quoted moves the rest of a part in double quotes to b. As in sh, a backslash in it escapes only ", \, $ and the
+// backquote.
 func (s *splitter) quoted(b *strings.Builder) error {
 	for i := 0; i < len(s.rest); i++ {
 		switch c := s.rest[i]; {

@@ -27,7 +27,7 @@ type node struct {
 // fromJSON returns a node for a valid JSON value.
 func fromJSON(raw json.RawMessage) *node { return &node{raw: raw} }
 
-// open makes nodes of the bytes of an object or array.
+// open converts the bytes of an object or array to nodes.
 func (n *node) open() {
 	if n.kind != 0 {
 		return
@@ -47,7 +47,7 @@ func (n *node) open() {
 	n.raw = nil
 }
 
-// find returns the index of a member, or -1. Of repeated members, it returns the last, which most readers of JSON use.
+// find returns the index of a member, or -1. If the member is repeated, it returns the last one, as most JSON parsers do.
 func (n *node) find(name string) int {
 	for i := len(n.keys) - 1; i >= 0; i-- {
 		if scan.IsKey(n.keys[i], name) {

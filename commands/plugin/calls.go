@@ -19,11 +19,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A verb is a command of `plugin` that makes one call.
+// A verb is a subcommand of rpcx plugin that makes one call.
 type verb struct {
 	name, usage string
 	words       []string // the placeholders of fixed arguments
-	free        bool     // arguments follow
+	free        bool     // further arguments may follow
 	method      string   // the name on the wire
 	object      bool     // the first argument is an object, which needs a connection that outlives the command
 	about       string

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// describeOptions are the flags of `plugin describe`.
+// describeOptions are the flags of rpcx plugin describe.
 type describeOptions struct {
 	flags
 	json    bool
@@ -70,7 +70,7 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	return request.PrintJSON(ctx, print, b)
 }
 
-// schemaOf returns a catalog in the form of the plugin protocol.
+// schemaOf returns a catalog in the form that the plugin protocol defines.
 func schemaOf(c *catalog.Catalog) (json.RawMessage, error) {
 	type function struct {
 		Name        string `json:"name"`

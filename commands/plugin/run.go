@@ -11,7 +11,7 @@ import (
 	"rpcx/wire"
 )
 
-// runOptions are the flags of `plugin run`.
+// runOptions are the flags of rpcx plugin run.
 type runOptions struct {
 	flags
 	file string
@@ -31,7 +31,7 @@ of later steps, {"$step":NAME} stands for its result. There, {"$on":NAME} is a c
 --on NAME=ANSWER answers. The result of each step is one line; the run ends at the first
 step that fails.`,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
-			{Says: "Make an object, and call a method of it", Command: `printf '%s\n' '{"as":"c","new":"Config"}' '{"method":"get","on":"c","args":["color"]}' | rpcx plugin run demo:scriptling -f -`},
+			{Says: "Create an object and call one of its methods", Command: `printf '%s\n' '{"as":"c","new":"Config"}' '{"method":"get","on":"c","args":["color"]}' | rpcx plugin run demo:scriptling -f -`},
 			{Says: "Run the steps of a file", Command: "rpcx plugin run exec:./plugin -f steps.ndjson"},
 		}},
 		Flags:  append(flags, o.flags.all(run)...),
