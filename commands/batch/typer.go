@@ -94,7 +94,7 @@ func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) 
 		}
 		typer, err = params.ForMethod(cat, request.Conventions(cat), method, t.warn)
 		if err != nil && t.conv != nil { // the peer's schema is unusable
-			t.warn(err.Error() + ": params are not checked")
+			t.warn(err.Error() + ": left unchecked")
 			typer, err = params.ForMethod(nil, catalog.Conventions{}, method, t.warn)
 		}
 		if err != nil {

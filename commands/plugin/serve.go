@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// serveOptions are the flags of `plugin serve`.
+// serveOptions are the flags of rpcx plugin serve.
 type serveOptions struct {
 	server.Options
 	listen      string
@@ -42,7 +42,7 @@ func serveCommand(run *env.Env) *cmdline.Command {
 		Name: "serve", Usage: "serve hooks as a plugin", ArgsUsage: "[-- COMMAND ARGS...]",
 		Description: serveDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
-			{Says: "Serve a plugin of one function, and call it", Command: `rpcx plugin call "exec:rpcx plugin serve --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},
+			{Says: "Serve a plugin with one function, and call it", Command: `rpcx plugin call "exec:rpcx plugin serve --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},
 			{Says: "Serve the hooks of a file over HTTP", Command: "rpcx plugin serve --listen http://127.0.0.1:0/ --hooks plugin.json"},
 		}},
 		Flags:  pluginsOnly(flags),

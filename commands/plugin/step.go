@@ -17,7 +17,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A step is one line of `plugin run`.
+// A step is one step of rpcx plugin run.
 type step struct {
 	number int
 	as     string
@@ -119,7 +119,7 @@ func (s *step) checkReferences(named map[string]bool) error {
 	return nil
 }
 
-// checkOn returns an error for the object of a step, as far as known before any step.
+// checkOn checks the object of a step, as far as that is possible before the first step runs.
 func (s *step) checkOn(named map[string]bool) error {
 	if s.verb == "destroy" && s.name != "" { // "destroy": NAME needs no "on"
 		if name, ok := s.maker(); s.on != nil && (!ok || name != s.name) {
@@ -130,7 +130,7 @@ func (s *step) checkOn(named map[string]bool) error {
 	object := s.needsObject()
 	switch name, isStep := s.maker(); {
 	case object && s.on == nil:
-		return fmt.Errorf("%s needs \"on\", the step that made the object", s.verb)
+		return fmt.Errorf("%s needs \"on\", the step that created the object", s.verb)
 	case !object && s.on != nil:
 		return fmt.Errorf("%s takes no \"on\"", s.verb)
 	case isStep && !named[name]:
@@ -141,7 +141,7 @@ func (s *step) checkOn(named map[string]bool) error {
 	return nil
 }
 
-// needsObject reports whether the verb needs an object of an earlier step.
+// needsObject reports whether the verb needs an object from an earlier step.
 func (s *step) needsObject() bool { return s.verb != "call" && s.verb != "new" }
 
 // maker returns the name of the step that creates the object. ok is false for a reference.
@@ -152,7 +152,7 @@ func (s *step) maker() (name string, ok bool) {
 	return soleText(s.on, "$step")
 }
 
-// isReference reports whether val is a reference in the form of plugin new.
+// isReference reports whether val is a reference in the form that plugin new prints.
 func isReference(val []byte) bool {
 	_, ok := scan.Text(scan.Get(scan.Get(val, "$remote"), "id"))
 	return ok

@@ -28,7 +28,7 @@ func TestSteps(t *testing.T) {
 	for text, want := range map[string]string{
 		`[]`:                          "a step must be an object",
 		`{"call":"f","new":"C"}`:      "it has both call and new",
-		`{"method":"get"}`:            "method needs \"on\", the step that made the object",
+		`{"method":"get"}`:            "method needs \"on\", the step that created the object",
 		`{"get":"p","on":"x"}`:        `on: no earlier step is named "x"`,
 		`{"set":"p","on":"c"}`:        "set takes one value, in args",
 		`{"call":"f","arg":[]}`:       `a step cannot have the member "arg"`,

@@ -22,13 +22,13 @@ type call struct {
 	cancelled bool
 }
 
-// These causes end a call before its response.
+// Causes that end a call before its response.
 var (
 	errCancelled = errors.New("cancelled")
 	errLeaving   = errors.New("leaving")
 )
 
-// call makes the call of a line. It returns after sending the call.
+// call makes the call in text, a typed line, and returns after sending it.
 //
 // It does not use request.Request, which opens a connection for one request and determines the outcome of the command.
 // At the prompt, concurrent calls share a connection, the user can cancel each, and the prompt continues after a
@@ -72,7 +72,7 @@ func (p *prompt) call(text string) {
 	}()
 }
 
-// operation returns the operation to send. It sets cat to the catalog that typed the params.
+// operation returns the operation to send. It sets cat to the catalog from which it has taken the types of params.
 func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op dialect.Op, err error) {
 	ctx, e := c.deadline.Ctx, p.Endpoint
 	op = dialect.Op{Kind: dialect.Call, Method: c.method}

@@ -22,8 +22,7 @@ type completer struct {
 	until   time.Time // when Tab requests the catalog again
 }
 
-// ask requests the peer's catalog within env.GoodbyeTimeout. It uses a stored catalog until the age that the peer
-// allows.
+// ask requests the peer's catalog within env.GoodbyeTimeout. It keeps the catalog for as long as the peer allows.
 func (p *prompt) ask() {
 	ctx, done := context.WithTimeout(p.Deadline.Ctx, env.GoodbyeTimeout)
 	defer done()
@@ -48,8 +47,8 @@ func (p *prompt) known() *catalog.Catalog {
 	return cmp.Or(p.Catalog, p.completer.catalog)
 }
 
-// streams reports whether a call of method opens a stream, because the catalog says so or because the name ends in
-// _subscribe, as in Ethereum.
+// streams reports whether a call to method opens a stream, according to the catalog or because the name ends in
+// _subscribe, as for Ethereum.
 func (p *prompt) streams(cat *catalog.Catalog, method string) bool {
 	if cat = cmp.Or(cat, p.known()); cat != nil {
 		if m := cat.Method(method); m != nil {

@@ -24,13 +24,13 @@ var promptCommands = map[string]func(p *prompt) (leave bool){
 
 func leavePrompt(*prompt) bool { return true }
 
-// explainPrompt prints what can be typed.
+// explainPrompt prints a short help.
 func explainPrompt(p *prompt) bool {
 	for _, line := range []string{
 		"METHOD key=value    makes a call (key:=JSON, JSON values: rpcx help params); Tab completes",
 		`{"method":...}      is sent unchanged, as is a response {"id":...,"result":...} to the peer`,
 		"Ctrl-C              cancels the latest call; Ctrl-D, exit or quit ends the prompt",
-		"rpcx help prompt    has more; rpcx describe lists the peer's methods",
+		"rpcx help prompt    describes the prompt; rpcx describe lists the peer's methods",
 	} {
 		p.Env.Console.Note(line)
 	}
@@ -114,11 +114,11 @@ func (p *prompt) send(text []byte) error {
 func (p *prompt) full() {
 	if !p.filled {
 		p.filled = true
-		p.Env.Console.Warn("the line is full and loses further characters; paste long lines (bracketed paste)")
+		p.Env.Console.Warn("the line is full, and further characters are lost; pasted lines can be longer (bracketed paste)")
 	}
 }
 
-// interrupt handles Ctrl-C. It cancels the latest call or clears the line.
+// interrupt handles Ctrl-C: it cancels the latest call, or returns false to clear the line.
 func (p *prompt) interrupt() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -59,7 +59,7 @@ type prompt struct {
 	lost    bool       // a call had no response at the end of the conversation
 }
 
-// These are the prompts before a line and before a continued line.
+// The prompts before a new line and before a continued line.
 const (
 	promptText = "> "
 	promptMore = "… "
@@ -98,8 +98,8 @@ func (p *prompt) run() (err error) {
 	return errors.Join(err, <-heard)
 }
 
-// ended returns the outcome after the peer has ended the conversation. The prompt has reported the calls that failed,
-// which determine the exit status.
+// ended returns the outcome after the peer has ended the conversation. Failed calls, which the prompt has reported,
+// determine the exit status.
 func (p *prompt) ended(err error) error {
 	p.await()
 	p.mu.Lock()
@@ -191,10 +191,10 @@ func (p *prompt) show() error {
 	}
 }
 
-// explain prints, once, how to respond to a request of the peer.
+// explain prints, once, how to respond to a request from the peer.
 func (p *prompt) explain(m wire.Message) {
 	id := format.Cut(string(scan.Get(m.Raw, "id")), 40)
-	if p.hint || id == "" || scan.Get(m.Raw, "method") == nil { // not a request of JSON-RPC
+	if p.hint || id == "" || scan.Get(m.Raw, "method") == nil { // not a JSON-RPC request
 		return
 	}
 	p.hint = true

@@ -70,8 +70,8 @@ func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string,
 	return errors.Join(err, o.sum(run, all, started))
 }
 
-// readable opens each of several tapes to report mistakes before it plays any. In a report, an unreadable tape is a separate case. rpcx
-// opens stdin and other input that it can read only once later.
+// readable opens each of several tapes to report mistakes before rpcx plays any. It does nothing for a report, in which an unreadable
+// tape is a case of its own, and skips stdin and other input that can be read only once.
 func (o *replayOptions) readable(ctx context.Context, files []string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
 	if len(files) < 2 || o.report.Wanted() {
 		return nil
@@ -94,7 +94,7 @@ func (o *replayOptions) readable(ctx context.Context, files []string, po player.
 	return nil
 }
 
-// reaching returns how to connect to the peer, with its profile.
+// reaching returns the configuration for connecting to the peer, after applying its profile.
 func (o *replayOptions) reaching(ctx context.Context, run *env.Env) (cfg transport.Config, err error) {
 	to, err := session.ParseEndpoint(o.to, o.conn.Dialect)
 	if err == nil {
@@ -200,7 +200,7 @@ func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po p
 	return found, errors.Join(err, unchecked(t))
 }
 
-// unchecked returns the failure of a tape without messages, or with an incomplete last line.
+// unchecked returns the failure for a tape without messages or with an incomplete last line.
 func unchecked(t *transcript.Transcript) error {
 	switch {
 	case t.Cut == 0 && slices.ContainsFunc(t.Tracks, func(tr *transcript.Track) bool { return tr.Len() > 0 }):

@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A redaction is a place where a placeholder on the tape replaces a secret, in the form of --redactions.
+// A redaction is a place where a placeholder on the tape replaces a secret, as --redactions prints it.
 type redaction struct {
 	Tape    string `json:"tape"`
 	Line    int    `json:"line"`

@@ -22,7 +22,7 @@ import (
 	"rpcx/wire/tape/player"
 )
 
-// replayOptions are the flags of `replay`.
+// replayOptions are the flags of rpcx replay.
 type replayOptions struct {
 	conn   options.Connection
 	listen string
@@ -69,13 +69,14 @@ func Command(run *env.Env) *cmdline.Command {
 const description = `With --listen, rpcx plays the server. A request gets the recorded response to the request
 with the same method and params. If several requests on the tape are equal, rpcx uses them
 in turn, and then repeats the last one. A request that is not on the tape gets an error that
-names the nearest one, and makes the exit status 4. COMMAND runs with RPCX_ENDPOINT set;
-when it ends, rpcx ends with its status, if that is not 0.
+names the nearest one; the exit status is then 4. COMMAND runs with RPCX_ENDPOINT set; when
+it ends, rpcx ends with its status, if that is not 0.
 
 With --to, rpcx plays the client. It sends the client's requests, answers the peer's calls
 as recorded, and compares the peer's messages with the tape. Each difference is a line on
-stdout, with the line of the tape and a JSON pointer; any difference makes the exit status
-4. Ids, tokens, times and durations are not compared. Each tape gets a new connection.
+stdout, with the line of the tape and a JSON pointer. If there is a difference, the exit
+status is 4. Ids, tokens, times and durations are not compared. Each tape gets a new
+connection.
 
 With --show, rpcx prints the conversation: the client's messages on the left, the server's
 on the right, nested calls indented, and streams folded. --format html writes a page that
@@ -93,7 +94,7 @@ func (o *replayOptions) flags(run *env.Env) []cmdline.Flag {
 		cmdline.List(groupPlay, "fill", "", "`NAME=TEXT` or NAME:=JSON: a value for redacted members of this name, and for $NAME in programs", &o.fill),
 		cmdline.List(groupCompare, "ignore", "", "do not compare the values that the jq program `JQ` selects in a message, such as .result.hash", &o.ignore),
 		cmdline.PositiveDuration(groupCompare, "idle", "wait at most `DURATION` for each message on the tape (10s)", &o.idle),
-		cmdline.Bool(groupCompare, "update", "", "update the tapes with what the peer sent", &o.update),
+		cmdline.Bool(groupCompare, "update", "", "update the tapes with the peer's messages", &o.update),
 		cmdline.Generic(groupCompare, "report", "write a report, `tap|junit|json[=FILE]`, with a test for each tape", &o.report),
 		cmdline.Number(groupCompare, "jobs", "play up to `N` tapes at once (1)", 1, &o.jobs),
 	}

@@ -100,11 +100,11 @@ type printed struct {
 	More    int                  `json:"more,omitempty"` // the number of omitted differences of this kind and place
 }
 
-// maxExtras bounds the printed lines about consecutive messages that are not on the tape, because a peer may flood.
+// maxExtras bounds the printed lines about consecutive messages that are not on the tape. A peer can send any number.
 const maxExtras = 100
 
-// print writes a line for each difference: JSON, or text on a terminal. For a flood, it prints the first lines and the number of
-// the others.
+// print writes a line for each difference: JSON, or text on a terminal. Of more than maxExtras consecutive extra messages, it prints
+// the first, and the number of the others.
 func print(run *env.Env, tape string, all []*player.Found) error {
 	var last match.Difference
 	extras := 0 // consecutive extra messages at one place

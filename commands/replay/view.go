@@ -15,9 +15,9 @@ import (
 	"rpcx/wire/tape"
 )
 
-const groupView = "Looking at a tape"
+const groupView = "Showing a tape"
 
-// A View holds the flags for showing a tape instead of playing it.
+// A View contains the flags for showing a tape instead of playing it.
 type View struct {
 	show bool
 	form string
@@ -40,10 +40,10 @@ func (v *View) Flags() []cmdline.Flag {
 	}
 }
 
-// Wanted reports whether the flags ask for a view.
+// Wanted reports whether the flags request a view.
 func (v *View) Wanted() bool { return v.show || v.form != "" || v.redactions }
 
-// way returns the requested view ("show" or the value of --format), or "".
+// way returns the requested view: "show", "redactions", the value of --format, or "".
 func (v *View) way() string {
 	switch {
 	case v.show:

@@ -71,7 +71,7 @@ func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint,
 	return &AnswerCache{env: run, key: from.Key(asked), no: c.Fresh, e: e}, nil
 }
 
-// answers returns the source of the responses of e. A session's process provides its own.
+// answers returns the source that identifies responses of e in the cache. For a session, the session's process has it.
 func answers(ctx context.Context, run *env.Env, e endpoint.Endpoint, conn *options.Connection) (cache.Source, error) {
 	if e.Socket != "" {
 		return run.Reached.Answers(), nil
@@ -80,8 +80,8 @@ func answers(ctx context.Context, run *env.Env, e endpoint.Endpoint, conn *optio
 	return AnswersOf(e, cfg), err
 }
 
-// AnswersOf returns the source of the responses on a connection to e with cfg. Headers, certificate and user are the
-// identity that the peer sees. The TLS flags determine how far rpcx trusts the peer.
+// AnswersOf returns the source that identifies, in the cache, the responses on a connection to e with cfg. It includes the
+// identity that the peer sees (headers, certificate, user), and the TLS flags, which determine how far rpcx trusts the peer.
 func AnswersOf(e endpoint.Endpoint, cfg transport.Config) cache.Source {
 	var who []string
 	for name, vals := range cfg.Header {
@@ -112,7 +112,7 @@ func fullPath(file string) string {
 	return file
 }
 
-// Find prints the stored response. It returns false without a stored response.
+// Find prints the stored response. It returns false if there is none.
 func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, error) {
 	if c == nil || c.no {
 		return false, nil
@@ -131,7 +131,7 @@ func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, e
 	return true, err
 }
 
-// Put stores a response if its content permits storage.
+// Put stores a response if the response permits that.
 func (c *AnswerCache) Put(m wire.Message) {
 	if c == nil || m.Kind != wire.Response || !m.Final || m.Err != nil {
 		return

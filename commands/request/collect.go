@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// Collect makes a call on a shared connection and returns its result: an array of the data of a stream, or the final
-// result of a job. It fails after idle without a message. It prints events for people on the console of run.
+// Collect makes a call on a shared connection and returns its result. The result of a stream is an array of its data, that
+// of a job is the job's last data. Collect fails after idle without a message, and prints other events on run's console.
 func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op dialect.Op, idle time.Duration) (json.RawMessage, error) {
 	cl := env.NewDeadline(ctx, 0, idle)
 	defer cl.Stop()
@@ -73,8 +73,8 @@ type collector struct {
 	deferred bool        // the result may follow the response
 }
 
-// take adds a message with its event (nil for none), and prints events for people. failed reports that the event ends
-// the call with its error.
+// take adds a message with its event (nil for none), and prints events other than data. failed reports that the event
+// ends the call with its error.
 func (c *collector) take(run *env.Env, m *wire.Message, ev *wire.Event) (failed bool) {
 	if ev == nil {
 		c.job, c.single = "", c.deferred

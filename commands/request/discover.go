@@ -33,9 +33,9 @@ func NoMethod(run *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 	return f
 }
 
-// FetchCatalog requests the peer's catalog, or if the dialect allows that only the part called name, a module or a
-// method. If the peer is unreachable, it returns the stored catalog with a warning. brief omits the params of methods.
-// If the peer has no catalog, the error is a Fault of kind RPCError.
+// FetchCatalog requests the peer's catalog or, if the dialect allows that, only the module or method called name. If the
+// peer is unreachable, it returns the stored catalog with a warning. brief omits the params of methods. If the peer has no
+// catalog, the error is a Fault of kind RPCError.
 func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *options.Client, name string, brief bool) (*catalog.Catalog, error) {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
 	run.OnMessage = cl.Touch // discovery may need a request for each module
@@ -142,7 +142,7 @@ func Incomplete(run *env.Env, c *catalog.Catalog, name string) error {
 	return f
 }
 
-// Conventions returns how to read a catalog of c's dialect. c may be nil.
+// Conventions returns the conventions of catalogs in c's dialect. c may be nil.
 func Conventions(c *catalog.Catalog) catalog.Conventions {
 	if c == nil {
 		return catalog.Conventions{}

@@ -48,7 +48,8 @@ func Preview(ctx context.Context, conv session.Conversation, e endpoint.Endpoint
 	return codec.Encode
 }
 
-// previewCaller is a Caller that sends nothing. It encodes the messages of a handshake, which use up their ids.
+// previewCaller is a Caller that sends nothing. It encodes the messages of a handshake, because their ids precede those of
+// the user's messages.
 type previewCaller struct{ codec dialect.Codec }
 
 var errPreview = errors.New("a dry run sends nothing")

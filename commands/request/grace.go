@@ -102,7 +102,7 @@ func (c *ResponsePrinter) timeoutHint(err error) error {
 	return &g
 }
 
-// noCancelHint adds to a timeout, in a dialect without cancellation, that the peer may still be working on what.
+// noCancelHint adds a hint to a timeout in a dialect without cancellation: the peer may still be working on what.
 func noCancelHint(spec dialect.Spec, err error, what string) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Timeout || !spec.Streams.NoCancel {

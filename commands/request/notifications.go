@@ -59,7 +59,7 @@ func (b *notificationPrinter) print(m wire.Message) error {
 }
 
 // finishNotifications stops the notificationPrinter after the last notification before the response. It returns the
-// error of printing. It may run again.
+// error of printing. Further calls do nothing.
 func (c *ResponsePrinter) finishNotifications() error {
 	b := c.notifications
 	if b == nil {

@@ -97,7 +97,7 @@ func listens(l *cmdline.CommandLine) bool {
 	return l.Cmd.Name == "serve" || role == "client"
 }
 
-// reach attaches to the session of e within --timeout. The session may be stopped or connecting.
+// reach attaches to the session of e within --timeout, because the session's process may be stopped or still connecting.
 func reach(ctx context.Context, run *env.Env, e endpoint.Endpoint) (endpoint.Endpoint, error) {
 	limit, _ := run.Line.Value("timeout").(time.Duration)
 	cl := env.NewDeadline(ctx, limit, 0)
@@ -175,8 +175,8 @@ func readsLogs(run *env.Env, hooks []hook.Entry) bool {
 	return run.Common.Verbose || run.Line.Cmd.Name == "subscribe" || notified
 }
 
-// peerResponded reports whether err is an error of the peer or about its message. In that case the handshake failed,
-// and only closing lasted until the timeout.
+// peerResponded reports whether err is an error from the peer or about one of its messages. The handshake has then failed,
+// and only closing the connection has lasted until the timeout.
 func peerResponded(err error) bool {
 	f := wire.AsFault(err)
 	return f != nil && (f.Kind == wire.Protocol || f.Kind == wire.RPCError || f.Kind == wire.Auth)

@@ -165,7 +165,7 @@ func named(err error, method string) error {
 	return f.WithMethod(method)
 }
 
-// A classifier is the first stage of reading a response, which makes events of messages. All messages share one event.
+// A classifier is the first stage of reading a response: it converts messages to events. All messages share one event.
 type classifier struct {
 	event   wire.Event
 	opening string // the response that opened the stream, until the first item, or ""

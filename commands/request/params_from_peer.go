@@ -74,8 +74,8 @@ func CheckName(run *env.Env, e endpoint.Endpoint, method string, subscribe bool,
 	return suggest.Spelling(run, check(method, subscribe))
 }
 
-// fromPeer makes the operation of x.Args with the types of the peer's catalog. If the params do not match or have
-// unknown names, it requests the catalog again, because that may be from an earlier process.
+// fromPeer makes the operation of x.Args with the types in the peer's catalog. If the params do not match or have unknown
+// names, it requests the catalog again, because the catalog may come from a cache and describe an earlier process.
 func (x *exchange) fromPeer(ctx context.Context, conv session.Conversation) (typedOp, error) {
 	cat, err := x.typing(ctx, conv)
 	if err != nil {

@@ -86,7 +86,7 @@ func (r *Request) Converse(ctx context.Context, work func(p *ResponsePrinter) er
 	})
 }
 
-// Finish flushes the output and adds failed expectations to err. After an error of the peer, it checks no expectations.
+// Finish flushes the output and adds failed expectations to err. After an error from the peer, it checks no expectations.
 func Finish(print *format.Pipeline, err error) error {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		return errors.Join(err, print.Flush())

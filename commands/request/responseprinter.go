@@ -126,7 +126,7 @@ func (c *ResponsePrinter) read(st dialect.Stream) error {
 	return noCancelHint(all.Named(c.conv.Dialect()), err, c.What)
 }
 
-// Suggest adds a fix to err, an error of the peer, if the fix is known.
+// Suggest adds a fix to err, an error from the peer, if a fix is known.
 func (c *ResponsePrinter) Suggest(err error) {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
 		if suggest.Call(c.env, f, c.Catalog); c.Catalog == nil {

@@ -45,8 +45,8 @@ func startedJob(m *wire.Message, ev *wire.Event) string {
 // A commentary writes events other than data to stderr, and stores some of them.
 type commentary struct {
 	advice *dialects.Advice // the fix of the last guidance, or nil
-	types  map[string]bool  // unknown types of events with a warning
-	data   atomic.Bool      // data was printed, which warnWaiting reads in another goroutine
+	types  map[string]bool  // the unknown event types that newType has warned about
+	data   atomic.Bool      // data was printed; warnWaiting reads this in another goroutine
 	warned atomic.Bool      // set after a warning about a notification without a hook
 }
 

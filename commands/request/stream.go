@@ -32,7 +32,7 @@ func (c *ResponsePrinter) count(ev *wire.Event) {
 	}
 }
 
-// complete returns err, or for nil a Fault if the stream lost events.
+// complete returns err or, if err is nil and the stream has lost events, a Fault.
 func (c *ResponsePrinter) complete(err error) error {
 	if lossy, _ := c.env.Line.Value("lossy").(bool); err != nil || c.state != incomplete || lossy {
 		return err
@@ -62,8 +62,8 @@ func (c *ResponsePrinter) endStream(err error) error {
 	return err
 }
 
-// A trigger is the request of --method or --select. Only its failure counts. It discards the items of its stream,
-// because the watch sees them too.
+// A trigger is the request that accompanies --method or --select. Only its failure matters. It discards the items of its
+// stream, because the watch also receives them.
 type trigger struct {
 	stream dialect.Stream
 	stop   context.CancelFunc
@@ -184,7 +184,7 @@ func (c *ResponsePrinter) warnUnhandled(err error) error {
 	if c.data.Load() {
 		return err
 	}
-	// Hooks run in parallel with the reader. A notification from before the end may not have reached them.
+	// Hooks run in parallel with the reader. A notification that arrived before the end may not have reached them yet.
 	ctx, cancel := context.WithTimeout(context.Background(), settleUnhandled)
 	defer cancel()
 	c.conv.Settle(ctx)

@@ -57,7 +57,7 @@ func (o *Options) takesAll(ctx context.Context, run *env.Env, to endpoint.Endpoi
 	return unchanged(ctx, conv.Open)
 }
 
-// Peer returns the peer of --to, if any. After it, the flags have the values of the peer's profile.
+// Peer returns the peer of --to, if any, and sets the flags that the peer's profile determines.
 func (o *Options) Peer(run *env.Env, listen endpoint.Endpoint) (to endpoint.Endpoint, err error) {
 	if o.To == "" {
 		return to, nil

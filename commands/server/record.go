@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// RecordOptions are the flags of `record`.
+// RecordOptions are the flags of rpcx record.
 type RecordOptions struct {
 	Conn   options.Connection
 	Record options.Record
@@ -50,8 +50,8 @@ func RunRecord(ctx context.Context, run *env.Env, o *RecordOptions, listen, to e
 	return Serve(ctx, t, command, o.Conn.Listen.File)
 }
 
-// Sides returns how to listen on listen and how to reach the peer to. The flags apply to both, except those for
-// messages to the peer. The peer's profile applies only to the peer.
+// Sides returns the configurations for listening on listen and for reaching the peer to. The flags apply to both, except
+// those for messages to the peer. The peer's profile applies only to the peer.
 func Sides(ctx context.Context, run *env.Env, c *options.Connection, listen, to endpoint.Endpoint) (bind, conn transport.Config, err error) {
 	if bind, err = options.TransportConfig(ctx, run, c.Listener()); err == nil {
 		bind, err = c.Listen.Access(bind)
@@ -75,8 +75,8 @@ type Listener interface {
 	Close() error
 }
 
-// Serve serves until the command, stdio or a signal ends it. It writes the address to the file listening, or for "" to
-// stdout. If the peer is a child on stdio, rpcx exits with the child's status.
+// Serve serves until the command, stdio or a signal ends it. It writes the address to the file listening or, without a
+// file and a command, to stdout. If the peer is a child on stdio, rpcx exits with the child's status.
 func Serve(ctx context.Context, t Listener, command []string, listening string) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -20,8 +20,8 @@ import (
 	"rpcx/wire/transport/child"
 )
 
-// Run serves until command, stdio or a signal ends it. It writes the address to the file listening, or for "" to
-// stdout, unless command uses stdout.
+// Run serves until command, stdio or a signal ends it. It writes the address to the file listening or, without a file
+// and a command, to stdout.
 func Run(ctx context.Context, run *env.Env, s *session.Server, command []string, listening string, strict bool) (err error) {
 	reload := s.Reload
 	run.Reload.Store(&reload)
@@ -40,7 +40,7 @@ func Run(ctx context.Context, run *env.Env, s *session.Server, command []string,
 	return err
 }
 
-// tellWhere writes the listen address to file, or for "" to stdout, unless stdout is the connection.
+// tellWhere writes the listen address to file or, if file is "" and ours is set, to stdout.
 func tellWhere(at, file string, ours bool) error {
 	switch {
 	case file != "":
@@ -74,8 +74,8 @@ func untilEnd(ctx context.Context, at string, served <-chan error, command []str
 	}
 }
 
-// runCommand starts the command of `serve LISTEN -- COMMAND`. The channel receives nil for status 0, or else an
-// exitStatus. When ctx ends, the command's process group gets SIGTERM, and later SIGKILL if the group still runs.
+// runCommand starts the command after --. The channel receives nil for status 0, or else a cmdline.CommandStatus. When
+// ctx ends, the command's process group gets SIGTERM, and later SIGKILL if the group still runs.
 func runCommand(ctx context.Context, words []string, endpoint string) (<-chan error, error) {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -139,7 +139,7 @@ func (o *Options) Watch(ctx context.Context, run *env.Env, spec dialect.Spec, s 
 		}
 		stamp = now
 		if err := o.update(spec, s); err != nil {
-			run.Console.Warn("the hooks are unchanged: " + err.Error())
+			run.Console.Warn("the hooks were not updated: " + err.Error())
 		}
 	}
 }

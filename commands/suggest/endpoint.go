@@ -46,7 +46,7 @@ func Endpoint(l *cmdline.CommandLine, err error) error {
 	}
 }
 
-// meant returns the endpoint that typed can only mean, according to the cause of its failure, or "".
+// meant returns the only endpoint that typed can mean, according to the cause of its failure, or "".
 func meant(typed string, f *wire.Fault) string {
 	var shell transport.NeedsShell
 	switch other, ok := errors.AsType[transport.Meant](f); {
@@ -65,7 +65,7 @@ func meant(typed string, f *wire.Fault) string {
 	return ""
 }
 
-// ofFile returns the endpoint that a file name means, and the kind of file for people, or "".
+// ofFile returns the endpoint that a file name means, and a hint that names the kind of file, or "".
 func ofFile(typed string) (better, hint string) {
 	before, file, isStdio := strings.Cut(typed, "stdio:")
 	if !isStdio {
@@ -104,7 +104,7 @@ func isTape(file string) bool {
 	return bytes.HasPrefix(head, []byte(`{"tape":`))
 }
 
-// isEndpoint reports whether word is a valid endpoint and has no other meaning.
+// isEndpoint reports whether word is a valid endpoint.
 func isEndpoint(word string) bool {
 	_, err := session.ParseEndpoint(word, "")
 	return err == nil

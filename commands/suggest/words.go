@@ -25,7 +25,7 @@ func strayWord(l *cmdline.CommandLine, arg string) (hint string, fix []string) {
 	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 	switch dash := slices.Index(l.Words, "--"); {
 	case dash >= 0 && strings.HasPrefix(arg, "-") && l.Lookup(name) != nil:
-		return "after -- there are no flags", l.Reparsed(l.Words[:dash], l.Words[dash+1:])
+		return "flags must precede --", l.Reparsed(l.Words[:dash], l.Words[dash+1:])
 	case slices.Contains(operators, arg):
 		return lostQuotes(l, arg)
 	case len(arg) > 1 && arg[0] == '.' && !strings.Contains(arg, "=") && !l.Has("jq") && isProgram(arg):

@@ -90,10 +90,10 @@ func (o *validateOptions) listenArgs(ctx context.Context, r *outcome) (endpoint.
 	return e, rest, err
 }
 
-// clients counts the clients, and reports when the first one has disconnected.
+// clients reports when the first client has disconnected.
 type clients struct {
-	untilFirst bool // called when serving ends
-	gone       chan struct{}
+	untilFirst bool          // serving ends when the first client has disconnected
+	gone       chan struct{} // closed when the first client has disconnected
 	once       sync.Once
 }
 
@@ -105,8 +105,8 @@ func (c *clients) wrap(conn wire.Conn) wire.Conn {
 	return &closeNotifier{Conn: conn, left: func() { c.once.Do(func() { close(c.gone) }) }}
 }
 
-// closeNotifier is a connection that reports its end: the peer closes it when the client has disconnected and its
-// requests are answered.
+// closeNotifier is a connection that reports its end: rpcx closes it when the client has disconnected and its requests
+// are answered.
 type closeNotifier struct {
 	wire.Conn
 	left func()

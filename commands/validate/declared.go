@@ -112,7 +112,7 @@ func (j *peerChecker) modules() {
 	}
 }
 
-// declaredRule reports the problems of one rule. The results report the problems of ResultFit.
+// declaredRule reports the problems of one rule, except ResultFit, whose problems try reports.
 func (j *peerChecker) declaredRule(rule declared.Rule, all []validate.Problem) error {
 	switch {
 	case rule.Name == declared.ResultFit:

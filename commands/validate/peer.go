@@ -24,7 +24,7 @@ import (
 	"rpcx/wire/validate/probes"
 )
 
-// defaultAnswerTimeout bounds the wait for a response of the peer.
+// defaultAnswerTimeout bounds the wait for a response from the peer.
 const defaultAnswerTimeout = 5 * time.Second
 
 // A peerChecker checks a live peer against its dialect's rules and its own catalog.
@@ -43,11 +43,11 @@ type peerChecker struct {
 	catalog  *catalog.Catalog             // the peer's catalog, or nil
 	declared *declared.Checker            // of catalog
 	calls    []call                       // the methods to call, see tries
-	unasked  error                        // the reason why a probe could not be made, or nil
+	unasked  error                        // why a probe could not be made, or nil
 
 	conv   *session.Direct                         // the conversation that checks share
 	shared *probes.Conn                            // its connection
-	facts  map[string][]map[string]json.RawMessage // the variables of each time that a probe is made, by probes.Probe.For
+	facts  map[string][]map[string]json.RawMessage // the variables of each run of a probe, by probes.Probe.For
 }
 
 // live checks the peer that the command line names: its messages with its dialect's rules, its responses to probes, and
@@ -141,7 +141,7 @@ func (j *peerChecker) all(ctx context.Context) error {
 	return errors.Join(err, j.watch.end(context.WithoutCancel(ctx), j))
 }
 
-// known returns an error for a name that is neither a rule nor a probe.
+// known returns an error if --disable names something that is neither a rule nor a probe.
 func (j *peerChecker) known(set []probes.Probe) error {
 	names := wire.Map(set, func(p probes.Probe) string { return p.Name })
 	for _, r := range declared.Rules {
@@ -166,7 +166,7 @@ func (j *peerChecker) shares(ctx context.Context, set *probes.Set) error {
 	return j.probe(ctx, set.Probes, func(p *probes.Probe) bool { return !p.Own && !p.Bare })
 }
 
-// open connects and makes the handshake. end sends the closing messages and closes the connection.
+// open connects and performs the handshake. end sends the closing messages and closes the connection.
 func (j *peerChecker) open(ctx context.Context) (end func(), err error) {
 	so, got, done := j.wrapped()
 	last := j.conv
@@ -175,7 +175,7 @@ func (j *peerChecker) open(ctx context.Context) (end func(), err error) {
 		return err
 	})
 	if err != nil {
-		j.conv = last // the first end of the connection closes last
+		j.conv = last // which the end function of the previous open closes
 		done()
 		return nil, err
 	}

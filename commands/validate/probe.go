@@ -40,8 +40,8 @@ func (j *peerChecker) probe(ctx context.Context, set []probes.Probe, wanted func
 	return nil
 }
 
-// needs maps values of probes.Probe.For to the data that the user must give.
-var needs = map[string]string{"try": "it needs a method of --try METHOD", "job": "it needs a job of --try METHOD"}
+// needs maps values of probes.Probe.For to the reason for skipping the probe if the user has not given what it needs.
+var needs = map[string]string{"try": "it needs --try METHOD", "job": "it needs --try METHOD with a method that is a job"}
 
 // leftOut reports whether a probe must not be made. If so, it also reports the probe as skipped.
 func (j *peerChecker) leftOut(p *probes.Probe) bool {
@@ -78,7 +78,7 @@ func (j *peerChecker) reopen(ctx context.Context, t *probes.Target, p *probes.Pr
 	return nil
 }
 
-// each returns the variables for each time that a probe is made.
+// each returns the variables for each run of a probe.
 func (j *peerChecker) each(p *probes.Probe) []map[string]json.RawMessage {
 	if p.For == "" {
 		return []map[string]json.RawMessage{nil}

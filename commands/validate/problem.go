@@ -52,7 +52,7 @@ func sentence(p *validate.Problem) string {
 		why = string(p.Level) + ": " + why
 	}
 	s += " (" + why + ")"
-	for _, more := range [][2]string{{"expected", p.Expected}, {"sent", p.Sent}, {"came", p.Got}} {
+	for _, more := range [][2]string{{"expected", p.Expected}, {"sent", p.Sent}, {"received", p.Got}} {
 		if more[1] != "" {
 			s += "; " + more[0] + ": " + more[1]
 		}

@@ -76,7 +76,7 @@ func knownRules(names, dialects []string) error {
 		all = append(all, namesOf(set)...)
 	}
 	return known(names, all, func(name string) *wire.Fault {
-		return wire.Usagef("--disable: there is no rule %q of %s", name, strings.Join(dialects, ", "))
+		return wire.Usagef("--disable: there is no rule %q in %s", name, strings.Join(dialects, ", "))
 	})
 }
 

@@ -105,7 +105,7 @@ func (o *validateOptions) tape(ctx context.Context, r *outcome, file string) (bo
 	return t.failed == 0 && t.cut == 0, t.sum()
 }
 
-// nothingChecked returns the failure for a tape without anything to check.
+// nothingChecked returns the failure for a tape in which rpcx could check nothing.
 func nothingChecked(name, why string) error {
 	return wire.NewFault(wire.Expectation, name+": nothing checked: "+why, nil)
 }
@@ -230,6 +230,6 @@ func (t *tapeCheck) sum() error {
 	if t.cut > 0 {
 		words = append(words, "cut off in its last line")
 	}
-	t.r.run.Console.Note(text + ": " + cmp.Or(strings.Join(words, ", "), "all kept"))
+	t.r.run.Console.Note(text + ": " + cmp.Or(strings.Join(words, ", "), "passed"))
 	return nil
 }

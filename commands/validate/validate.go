@@ -1,18 +1,18 @@
 // Package validate implements rpcx validate. It checks values against a schema, tapes and live peers with the rules of
 // their dialect, a peer's results and catalog with its own declarations, and a catalog with an older one.
 //
-//	validate.go has the command: its flags, and the kind of check for an argument
-//	problem.go prints problems, on stdout and in reports
-//	values.go     --schema
-//	versions.go   --against
-//	peer.go makes the connections to a live peer
-//	probe.go makes the probes
-//	declared.go checks the peer's catalog
-//	try.go calls methods
-//	client.go implements --role client: rpcx is the server
-//	watch.go checks passing messages with the rules
-//	tapes.go checks tapes with the same rules
-//	rules.go implements --rules, the list of rules
+//	validate.go  the command, its flags, and the choice of the check
+//	problem.go   the output of problems, on stdout and in reports
+//	values.go    --schema
+//	versions.go  --against
+//	peer.go      connections to a live peer
+//	probe.go     probes
+//	declared.go  the check of the peer's catalog
+//	try.go       calls of methods
+//	client.go    --role client, for which rpcx is the server
+//	watch.go     the rules, for live messages
+//	tapes.go     the rules, for tapes
+//	rules.go     --rules, the list of rules
 package validate
 
 import (
@@ -26,7 +26,7 @@ import (
 	"rpcx/wire/schema"
 )
 
-// validateOptions are the flags of `validate`.
+// validateOptions are the flags of rpcx validate.
 type validateOptions struct {
 	client  options.Client
 	schema  string
@@ -50,7 +50,7 @@ type validateOptions struct {
 	intrusive bool
 }
 
-// These are the groups of flags.
+// Headings of flags in help.
 const (
 	groupValues   = "Values"
 	groupPeer     = "Tapes and live peers"
@@ -121,7 +121,7 @@ func (o *validateOptions) flags(run *env.Env) []cmdline.Flag {
 		cmdline.Bool(groupPeer, "intrusive", "", "also run probes that may disconnect or exhaust other clients", &o.intrusive),
 		cmdline.Generic(cmdline.GroupOutput, "report", "report to CI systems: `"+report.Usage+"`", &o.report),
 	}
-	return append(flags, o.client.ConnectingFlags(run, "wait `DURATION` for a response of a live peer (5s)")...)
+	return append(flags, o.client.ConnectingFlags(run, "wait `DURATION` for a response from a live peer (5s)")...)
 }
 
 func execute(ctx context.Context, run *env.Env, o *validateOptions) error {

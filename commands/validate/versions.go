@@ -60,7 +60,7 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 	return r.write(r.sumVersions(found, breaking, name, o.against))
 }
 
-// methodCases returns the cases of a report about two catalogs. The first is about the whole catalog, and each of the
+// methodCases contains the cases of a report about two catalogs. The first is about the whole catalog, and each of the
 // others about one method.
 type methodCases struct {
 	class string
@@ -116,8 +116,7 @@ func (r *outcome) sumVersions(found []validate.Problem, breaking int, now, again
 	return nil
 }
 
-// offered returns the catalog of the peer or the file that arg names, and a
-// name for it.
+// offered returns the catalog of the peer or file that arg names, and a name for it.
 func (o *validateOptions) offered(ctx context.Context, r *outcome, arg string) (*catalog.Catalog, string, error) {
 	if !isPeer(arg) {
 		c, err := loadCatalog(arg)

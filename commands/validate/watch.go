@@ -23,10 +23,10 @@ type watch struct {
 	mu      sync.Mutex
 	check   *ruleCheck // nil if the dialect has no rules
 	number  int        // the number of the latest message
-	clients int        // connections
+	clients int        // the number of connections
 	heard   bool       // the side to check has sent something
 	line    tape.Line
-	header  bool               // the number of checked messages
+	header  bool               // the tape's header line has been read
 	found   []validate.Problem // the first problems of each rule
 	err     error
 }
@@ -92,7 +92,7 @@ func (w *watch) connections() int {
 	return w.clients
 }
 
-// sender returns the side that sent in direction d, from the client's view.
+// sender returns the side that sent in direction d, which is the client's direction.
 func sender(d wire.Direction) string {
 	if d == wire.Send {
 		return "client"
@@ -167,7 +167,7 @@ func (j *peerChecker) tapeOf(endpoint string) (err error) {
 	return err
 }
 
-// stray returns a function that records invalid lines of a peer like messages.
+// stray returns a function that records invalid lines from a peer as if they were messages.
 func stray(to func(d wire.Direction, msg []byte), next func(line []byte)) func(line []byte) {
 	return func(line []byte) {
 		to(wire.Recv, []byte(strings.ToValidUTF8(string(line), "\ufffd")))

@@ -36,8 +36,8 @@ func New[J Job](atOnce int, unordered bool) *Schedule[J] {
 	return &Schedule[J]{atOnce: atOnce, unordered: unordered}
 }
 
-// These limits bound how far lines are read ahead of the calls, in lines and in bytes. The last line may exceed the
-// bytes.
+// These limits bound how far lines are read ahead of the calls, in lines and in bytes. The last line may exceed the limit
+// in bytes.
 const (
 	aheadLines = 256
 	AheadBytes = 64 << 10

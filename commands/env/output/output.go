@@ -11,14 +11,14 @@ import (
 	"rpcx/format"
 )
 
-// Streams are stdout, for which Write writes data, and stderr. With a prompt, data appears above its line.
+// Streams writes data to stdout (Write), and messages to stderr. With a prompt, data appears above the prompt's line.
 type Streams struct {
 	Prompt atomic.Pointer[format.Prompt]
 	stdout boundedWriter
 	stderr boundedWriter
 }
 
-// Init uses the streams of the process.
+// Init selects the streams of the process.
 func (s *Streams) Init() {
 	s.stdout.init(os.Stdout)
 	s.stderr.init(os.Stderr)
@@ -69,7 +69,7 @@ func isNull(info os.FileInfo) bool {
 // NeverWaits reports whether a write to stdout cannot block, because stdout is a regular file or the null device.
 func (s *Streams) NeverWaits() bool { return s.Prompt.Load() == nil && s.stdout.over == nil }
 
-// Write implements io.Writer. An abandoned write continues in its goroutine, and its b is in use.
+// Write implements io.Writer. An abandoned write continues in its goroutine, which still uses b.
 func (p *boundedWriter) Write(b []byte) (int, error) {
 	if p.over == nil {
 		return p.f.Write(b)
