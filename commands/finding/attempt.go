@@ -57,7 +57,7 @@ type heard struct {
 	done *step // the step whose HTTP exchange has ended; may be nil
 }
 
-// paces bounds the waits for the first message of the peer, for the first response, and for each further response.
+// paces bounds the waits for the peer's first message, for the first response, and for each further response.
 type paces struct{ listen, first, next time.Duration }
 
 // last returns the limit for the last responses. Some servers load for seconds during initialization.

@@ -56,7 +56,7 @@ func (r *Record) sharedFlags() []cmdline.Flag {
 		cmdline.Bool(cmdline.GroupRecord, "append", "", "continue an existing tape", &r.more),
 		cmdline.List(cmdline.GroupRecord, "redact", "", "also redact the values that the jq program `JQ` selects in a message, such as .params.card", &r.redact),
 		cmdline.Bool(cmdline.GroupRecord, "no-redact", "", "also record the secrets in messages (the tape notes this)", &r.plain),
-		cmdline.Enum(cmdline.GroupRecord, "on-tape-error", "if the tape cannot be written, `fail|continue`: exit with status 8, or continue without it (fail)", &r.failed, []string{tapeFail, tapeContinue}),
+		cmdline.Enum(cmdline.GroupRecord, "on-tape-error", "`fail|continue`: if the tape cannot be written, exit with status 8, or continue without it (fail)", &r.failed, []string{tapeFail, tapeContinue}),
 	}
 }
 
