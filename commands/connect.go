@@ -84,10 +84,10 @@ func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 		return err
 	}
 	cl := o.Time.Deadline(ctx, 0)
-	people := format.Interactive(os.Stdin, run.Stdout) && !o.Out.Null
+	interactive := format.Interactive(os.Stdin, run.Stdout) && !o.Out.Null
 	typed := env.NewLines(cl.Ctx)
 	switch {
-	case !people:
+	case !interactive:
 		o.Own = typed.Method(e.Spec())
 	case o.Given():
 		return run.Line.Usage("--count, --until and --for need stdin from a pipe; end the prompt with Ctrl-D")
@@ -97,7 +97,7 @@ func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 	opened := false
 	err = request.ConverseRaw(ctx, run, cl, e, &o.Client, func(conv session.Conversation, pipe relay.RawPipe) error {
 		opened = true
-		if people {
+		if interactive {
 			return prompt.Run(prompt.Options{
 				Env: run, Endpoint: e, Conv: conv, Pipe: pipe, Print: print, Deadline: cl, Params: o.params, Catalog: cat,
 			})
@@ -152,7 +152,7 @@ func (c *connection) run() error {
 				shown := <-printed
 				return errors.Join(c.refusal(), c.counts(err), shown)
 			}
-			quits = err == nil
+			allArrived = err == nil
 			c.deadline.Touch()
 		case err := <-printed:
 			return errors.Join(c.refusal(), err, c.counts(c.pipe.Err()))

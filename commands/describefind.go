@@ -21,8 +21,8 @@ import (
 // findTimeout bounds the wait for a peer of an unknown dialect before rpcx sends probes.
 const findTimeout = 5 * time.Second
 
-// listens bounds the wait for a first message that may reveal the peer's dialect.
-const listens = 300 * time.Millisecond
+// listenTime bounds the wait for a first message that may reveal the peer's dialect.
+const listenTime = 300 * time.Millisecond
 
 // A search requests the catalog of a peer, and detects a dialect that the endpoint does not name.
 type search struct {
@@ -79,7 +79,7 @@ func (s *search) bounded() options.Client {
 func (s *search) askAsTyped(ctx context.Context) (*catalog.Catalog, error) {
 	o := s.bounded()
 	if !s.endpoint.Address.IsHTTP() { // an HTTP server never sends first
-		o.Listen = listens
+		o.Listen = listenTime
 	}
 	return s.ask(ctx, s.endpoint, o)
 }

@@ -113,7 +113,7 @@ func (s *search) unknown(r *finding.Report) error {
 		return r.Fault
 	}
 	const page = "a dialect file can describe its protocol: rpcx help dialect-file, rpcx-dialect-file(5)"
-	if first := r.Heard(); first != "" {
+	if first := r.FirstBytes(); first != "" {
 		return &wire.Fault{Kind: wire.Protocol, Message: "the peer's protocol is not recognised; its first bytes are: " + first, Hint: page}
 	}
 	return &wire.Fault{Kind: wire.Timeout, Message: fmt.Sprintf("the peer sent no message in %d attempts", len(r.Tried)), Hint: page}

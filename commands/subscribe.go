@@ -90,7 +90,7 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 	r.Args, r.Idle, r.Stop = rest, o.Time.Idle.Or(0), o.StopConditions
 	r.Read = request.ReadOptions{Stream: true, Choose: o.choose != "", Watch: o.watchOp(), Grace: time.Duration(o.grace)}
 	r.Op = dialect.Op{Kind: dialect.Subscribe, Lasting: o.lasting(), Beside: o.beside}
-	if r.Op.Unsubscribe, r.Op.UnsubscribeParams, err = goodbye(o.unsubscribe); err != nil {
+	if r.Op.Unsubscribe, r.Op.UnsubscribeParams, err = parseUnsubscribe(o.unsubscribe); err != nil {
 		return err
 	}
 	if len(rest) > 0 {
@@ -105,8 +105,8 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 	return r.Do(ctx)
 }
 
-// checkKept returns an error for --since without a session.
-func (o *subscribeOptions) checkKept(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
+// checkSince returns an error for --since without a session.
+func (o *subscribeOptions) checkSince(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
 	if o.since >= 0 && (len(rest) > 0 || e.Session == "") {
 		return l.Usage("--since reads the stored events of a session: it takes @NAME and no METHOD").
 			WithHint(`store the events of METHOD with rpcx connect ENDPOINT --session NAME --subscribe METHOD`)
@@ -116,7 +116,7 @@ func (o *subscribeOptions) checkKept(l *cmdline.CommandLine, e endpoint.Endpoint
 
 // check returns an error for a subscription without a method, or without a way to receive events.
 func (o *subscribeOptions) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
-	if err := o.checkKept(l, e, rest); err != nil {
+	if err := o.checkSince(l, e, rest); err != nil {
 		return err
 	}
 	if len(rest) > 0 && rest[0] == "" || len(rest) == 0 && !l.Has("select") && len(o.method) == 0 && o.since < 0 {
@@ -134,8 +134,8 @@ func (o *subscribeOptions) lasting() bool {
 	return o.Given() || len(o.method) > 0 || o.unsubscribe != "" || o.Time.Idle > 0
 }
 
-// goodbye parses --unsubscribe: a method and, after a blank, its params.
-func goodbye(given string) (method string, params json.RawMessage, err error) {
+// parseUnsubscribe parses --unsubscribe: a method and, after a blank, its params.
+func parseUnsubscribe(given string) (method string, params json.RawMessage, err error) {
 	method, rest, _ := strings.Cut(strings.TrimSpace(given), " ")
 	if rest = strings.TrimSpace(rest); rest == "" {
 		return method, nil, nil

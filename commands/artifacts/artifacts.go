@@ -50,7 +50,7 @@ func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	dir, err := s.folder()
+	dir, err := s.directory()
 	if err != nil {
 		return err
 	}
@@ -64,8 +64,8 @@ func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
 	return errors.Join(all...)
 }
 
-// folder opens the directory for saved files.
-func (s *Saver) folder() (*os.Root, error) {
+// directory opens the directory for saved files.
+func (s *Saver) directory() (*os.Root, error) {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return nil, wire.NewFault(wire.IO, "--save: "+err.Error(), err)
 	}
@@ -76,8 +76,8 @@ func (s *Saver) folder() (*os.Root, error) {
 	return dir, nil
 }
 
-// most returns the maximum file size in bytes.
-func (s *Saver) most() int64 {
+// maxSize returns the maximum file size in bytes.
+func (s *Saver) maxSize() int64 {
 	if s.MaxSize <= 0 {
 		return DefaultMaxSize
 	}
@@ -120,7 +120,7 @@ func read(announced json.RawMessage) (refs []ref) {
 
 // save copies and checks one artifact. It removes the copy if the artifact differs from the announcement.
 func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
-	most := s.most()
+	maxSize := s.maxSize()
 	switch {
 	case !isFileName(r.name):
 		return unfit("its name is not a valid file name")
@@ -128,8 +128,8 @@ func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
 		return unfit("it is not finalized: the host may still write to it")
 	case r.size < 0:
 		return unfit("its byteSize is not a number of bytes")
-	case r.size > most:
-		return unfit(fmt.Sprintf("it has %d bytes, more than --max-artifact %d", r.size, most))
+	case r.size > maxSize:
+		return unfit(fmt.Sprintf("it has %d bytes, more than --max-artifact %d", r.size, maxSize))
 	}
 	from, err := s.open(ctx, r)
 	if err != nil {

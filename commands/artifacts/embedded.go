@@ -23,7 +23,7 @@ import (
 func (s *Flags) EmbeddedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(groupFiles, "save", "", "save the files in the result, such as images, below `DIR`", &s.Dir),
-		cmdline.Generic(groupFiles, "max-artifact", "refuse files larger than `SIZE` (1G)", &s.most),
+		cmdline.Generic(groupFiles, "max-artifact", "refuse files larger than `SIZE` (1G)", &s.maxSize),
 	}
 }
 
@@ -57,19 +57,19 @@ func (s *Flags) SaveEmbedded(ctx context.Context, run *env.Env, e endpoint.Endpo
 		run.Console.Note("the result has no files to save")
 		return nil
 	}
-	saver := &Saver{Dir: s.Dir, MaxSize: int64(s.most), Saved: saidBy(run)}
+	saver := &Saver{Dir: s.Dir, MaxSize: int64(s.maxSize), Saved: noteSaved(run)}
 	return env.Cause(ctx, saver.SaveFiles(files))
 }
 
-// saidBy returns a function that prints a message for each saved file.
-func saidBy(run *env.Env) func(path string, n int64) {
+// noteSaved returns a function that prints a message for each saved file.
+func noteSaved(run *env.Env) func(path string, n int64) {
 	return func(path string, n int64) { run.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) }
 }
 
 // SaveFiles saves the files of a result. It names a file as the peer does if that name is valid, and otherwise by the
 // file's kind and index. It overwrites no file. After an error, it saves the other files.
 func (s *Saver) SaveFiles(files []wire.File) error {
-	dir, err := s.folder()
+	dir, err := s.directory()
 	if err != nil {
 		return err
 	}
@@ -120,8 +120,8 @@ func (s *Saver) write(dir *os.Root, name string, f wire.File) error {
 			return unfit("its content is not base64")
 		}
 	}
-	if n := int64(len(content)); n > s.most() {
-		return unfit(fmt.Sprintf("it has %d bytes, more than --max-artifact %d", n, s.most()))
+	if n := int64(len(content)); n > s.maxSize() {
+		return unfit(fmt.Sprintf("it has %d bytes, more than --max-artifact %d", n, s.maxSize()))
 	}
 	to, err := create(dir, name)
 	if err != nil {

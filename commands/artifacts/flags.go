@@ -17,10 +17,10 @@ const groupFiles = "Artifacts"
 
 // Flags are the flags for the files of a job.
 type Flags struct {
-	Dir   string
-	root  string
-	hosts []string
-	most  cmdline.Size
+	Dir     string
+	root    string
+	hosts   []string
+	maxSize cmdline.Size
 }
 
 // Flags returns the flags of s.
@@ -29,7 +29,7 @@ func (s *Flags) Flags() []cmdline.Flag {
 		cmdline.Text(groupFiles, "save", "", "save the artifacts of the result below `DIR`, after checking size and sha256", &s.Dir),
 		cmdline.Text(groupFiles, "artifact-root", "", "read artifacts that are local files below `DIR`", &s.root),
 		cmdline.List(groupFiles, "artifact-host", "", "also fetch artifacts from `HOST[:PORT]`", &s.hosts),
-		cmdline.Generic(groupFiles, "max-artifact", "refuse files larger than `SIZE` (1G)", &s.most),
+		cmdline.Generic(groupFiles, "max-artifact", "refuse files larger than `SIZE` (1G)", &s.maxSize),
 	}
 }
 
@@ -76,8 +76,8 @@ func (s *Flags) Save(ctx context.Context, run *env.Env, e endpoint.Endpoint, las
 		return nil
 	}
 	saver := &Saver{
-		Dir: s.Dir, Root: s.root, MaxSize: int64(s.most), Hosts: s.hosts,
-		Saved: saidBy(run),
+		Dir: s.Dir, Root: s.root, MaxSize: int64(s.maxSize), Hosts: s.hosts,
+		Saved: noteSaved(run),
 	}
 	if at := peerOf(run, e).Address; at.Host != "" {
 		saver.Hosts = append(saver.Hosts, withPort(at.Scheme, at.Host))

@@ -22,12 +22,12 @@ func (f *flow) call(j *job) {
 	err := j.bad
 	switch {
 	case err != nil:
-		f.over(j, nil, err)
+		f.settle(j, nil, err)
 	case j.op.Kind == dialect.Notify: // its line reports that it was sent
-		f.over(j, nil, env.Cause(f.ctx, f.b.conv.Notify(f.ctx, j.op)))
+		f.settle(j, nil, env.Cause(f.ctx, f.b.conv.Notify(f.ctx, j.op)))
 	default:
 		result, err := request.Collect(f.ctx, f.b.env, f.b.conv, j.op, f.b.idle)
-		f.over(j, result, err)
+		f.settle(j, result, err)
 	}
 }
 
@@ -39,11 +39,11 @@ func (f *flow) finishAsStream(j *job, st dialect.Stream) {
 	waited := time.Since(j.sent)
 	f.mu.Unlock()
 	result, err := request.CollectFrom(f.ctx, f.b.env, f.b.conv, st, f.b.idle, waited)
-	f.over(j, result, err)
+	f.settle(j, result, err)
 }
 
-// over ends job j with its result or its error.
-func (f *flow) over(j *job, result []byte, err error) {
+// settle ends job j with its result or its error.
+func (f *flow) settle(j *job, result []byte, err error) {
 	if err == nil {
 		j.answerWith("result", result)
 	}

@@ -22,14 +22,14 @@ type flow struct {
 	b        *batch
 	ctx      context.Context
 	cancel   context.CancelCauseFunc // ends the batch
-	farewell context.Context         // for printing
+	printCtx context.Context         // for printing
 	pipeline dialect.CallPipeline    // nil if each call has its own goroutine
 	answers
-	said  wire.Event // the event of the current response
+	event wire.Event // the event of the current response
 	first firstError
 
 	wake      chan struct{} // wakes the goroutine that calls advance; if nil, wakePrinter calls advance
-	advancing sync.Mutex    // held during advance
+	advancing sync.Mutex    // unprinted during advance
 	broken    error         // why printing ended, or nil
 
 	mu      sync.Mutex // guards the fields below
@@ -43,9 +43,9 @@ type flow struct {
 
 // answers contains the pipelined jobs with a new response.
 type answers struct {
-	mu   sync.Mutex
-	came []*job
-	took []*job // reused memory for came
+	mu      sync.Mutex
+	arrived []*job
+	reused  []*job // memory that arrived reuses
 }
 
 // A firstError is the peer's first error.
@@ -70,17 +70,17 @@ func (b *batch) run(ctx context.Context) (failed, err error) {
 	f.ctx, f.cancel = context.WithCancelCause(ctx)
 	defer f.cancel(nil)
 	var done func()
-	f.farewell, done = env.WithCloseDelay(f.ctx)
+	f.printCtx, done = env.WithCloseDelay(f.ctx)
 	defer done()
 	f.changed.L = &f.mu
-	if l, ok := b.conv.(session.Pipeliner); ok && b.types.asksNothing() {
+	if l, ok := b.conv.(session.Pipeliner); ok && b.types.needsNoCatalog() {
 		f.pipeline = l.Pipeline(b.jobs, f.onAnswers)
 	}
 	var printer sync.WaitGroup
-	over := make(chan struct{})
+	ended := make(chan struct{})
 	if !b.print.Light() || !b.env.Out.NeverWaits() {
 		f.wake = make(chan struct{}, 1)
-		printer.Go(func() { f.advanceLoop(over) })
+		printer.Go(func() { f.advanceLoop(ended) })
 	}
 	if f.pipeline != nil && b.idle > 0 {
 		f.mu.Lock()
@@ -91,7 +91,7 @@ func (b *batch) run(ctx context.Context) (failed, err error) {
 	defer context.AfterFunc(f.ctx, f.stop)()
 	r := &reader{flow: f}
 	err = r.feed()
-	close(over)
+	close(ended)
 	printer.Wait()
 	if f.failed {
 		failed = b.someFailed(&f.first)
@@ -99,14 +99,14 @@ func (b *batch) run(ctx context.Context) (failed, err error) {
 	return failed, errors.Join(err, f.broken, f.fault, env.Cause(f.ctx, f.ctx.Err()))
 }
 
-// advanceLoop calls advance on each wake until over is closed.
-func (f *flow) advanceLoop(over <-chan struct{}) {
+// advanceLoop calls advance on each wake until ended is closed.
+func (f *flow) advanceLoop(ended <-chan struct{}) {
 	defer wire.Guard()
 	for {
 		select {
 		case <-f.wake:
 			f.advance()
-		case <-over:
+		case <-ended:
 			return
 		}
 	}
@@ -157,7 +157,7 @@ func (f *flow) send(j *job, now time.Time) bool {
 // answered adds the pipelined job j, which has a response.
 func (a *answers) answered(j *job) {
 	a.mu.Lock()
-	a.came = append(a.came, j)
+	a.arrived = append(a.arrived, j)
 	a.mu.Unlock()
 }
 
@@ -165,14 +165,14 @@ func (a *answers) answered(j *job) {
 func (a *answers) take() []*job {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.came, a.took = a.took[:0], a.came
-	return a.took
+	a.arrived, a.reused = a.reused[:0], a.arrived
+	return a.reused
 }
 
 // onAnswers calls wakePrinter if the pipeline has received responses.
 func (f *flow) onAnswers() {
 	f.answers.mu.Lock()
-	none := len(f.came) == 0
+	none := len(f.arrived) == 0
 	f.answers.mu.Unlock()
 	if !none {
 		f.wakePrinter()
@@ -227,7 +227,7 @@ func (f *flow) emit(j *job) {
 	if !j.hasOne || f.broken != nil {
 		return
 	}
-	_, err := f.b.print.Print(f.farewell, &wire.Message{Raw: j.answer}, &wire.Event{Kind: wire.Data, Data: j.answer})
+	_, err := f.b.print.Print(f.printCtx, &wire.Message{Raw: j.answer}, &wire.Event{Kind: wire.Data, Data: j.answer})
 	if err != nil {
 		f.broken = err
 		f.cancel(err)
@@ -236,6 +236,6 @@ func (f *flow) emit(j *job) {
 
 // end records that j has ended. The caller holds the lock.
 func (f *flow) end(j *job) {
-	j.over, j.pipelined = true, false
+	j.ended, j.pipelined = true, false
 	f.jobs.End(j)
 }

@@ -28,7 +28,7 @@ type job struct {
 	answer  []byte
 	hasOne  bool // j has a response; false if the batch ended first
 	refused bool // the response is an error from the peer
-	over    bool // the job has ended
+	ended   bool // the job has ended
 }
 
 // keptBytes bounds the memory that the next line reuses.
@@ -59,15 +59,15 @@ func (j *job) answerWith(member string, value json.RawMessage) {
 	j.answer, j.hasOne = line.End(), true
 }
 
-// Over reports whether the job has ended.
-func (j *job) Over() bool { return j.over }
+// Ended reports whether the job has ended.
+func (j *job) Ended() bool { return j.ended }
 
 // Size returns the size of the line.
 func (j *job) Size() int { return len(j.line) }
 
 // Answered implements dialect.PipelinedCall.
 func (j *job) Answered(m *wire.Message) bool {
-	ev := &j.f.said
+	ev := &j.f.event
 	err := j.f.b.conv.Event(m, ev)
 	switch {
 	case err != nil:

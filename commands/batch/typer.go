@@ -27,11 +27,11 @@ type typer struct {
 	given *catalog.Catalog     // the user's catalog, or nil
 	warn  func(text string)
 
-	mu     sync.Mutex // held during a request, because other lines also need the response
-	told   map[string]*catalog.Catalog
-	twice  map[string]bool         // keys that were requested again
-	warned map[string]bool         // printed warnings
-	typers map[string]params.Typer // by method
+	mu        sync.Mutex // unprinted during a request, because other lines also need the response
+	fetched   map[string]*catalog.Catalog
+	refetched map[string]bool         // keys that were requested again
+	warned    map[string]bool         // printed warnings
+	typers    map[string]params.Typer // by method
 }
 
 // newTyper returns the typer of a batch, or nil if lines need no check. conv may be nil.
@@ -41,7 +41,7 @@ func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, give
 	}
 	t := &typer{
 		spec: e.Spec(), given: given, warn: run.Console.Warn,
-		told: map[string]*catalog.Catalog{}, twice: map[string]bool{}, typers: map[string]params.Typer{}, warned: map[string]bool{},
+		fetched: map[string]*catalog.Catalog{}, refetched: map[string]bool{}, typers: map[string]params.Typer{}, warned: map[string]bool{},
 	}
 	if given == nil && t.spec.Params.Typed {
 		t.conv = conv
@@ -49,8 +49,8 @@ func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, give
 	return t
 }
 
-// asksNothing reports whether lines need no catalog.
-func (t *typer) asksNothing() bool { return t == nil || t.conv == nil && t.given == nil }
+// needsNoCatalog reports whether lines need no catalog.
+func (t *typer) needsNoCatalog() bool { return t == nil || t.conv == nil && t.given == nil }
 
 // check returns the error of a line with an invalid method name or params. If params do not match the peer's catalog,
 // check requests it again, because it may be from an earlier process.
@@ -67,8 +67,8 @@ func (t *typer) check(ctx context.Context, method string, given json.RawMessage)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	names, err := t.fits(ctx, method, given)
-	if key := t.key(method); wire.AsFault(err) == nil && (err != nil || len(names) > 0) && t.conv != nil && !t.twice[key] {
-		t.twice[key] = true
+	if key := t.key(method); wire.AsFault(err) == nil && (err != nil || len(names) > 0) && t.conv != nil && !t.refetched[key] {
+		t.refetched[key] = true
 		t.forget(key)
 		names, err = t.fits(ctx, method, given)
 	}
@@ -117,14 +117,14 @@ func (t *typer) catalog(ctx context.Context, method string) (*catalog.Catalog, e
 		return t.given, nil
 	}
 	key := t.key(method)
-	if cat, ok := t.told[key]; ok {
+	if cat, ok := t.fetched[key]; ok {
 		return cat, nil
 	}
 	cat, err := t.conv.Typing(ctx, method)
 	if err != nil {
 		return nil, env.Cause(ctx, err)
 	}
-	t.told[key] = cat
+	t.fetched[key] = cat
 	return cat, nil
 }
 
@@ -135,7 +135,7 @@ func (t *typer) known(method string) *catalog.Catalog {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return cmp.Or(t.given, t.told[t.key(t.spec.Names.OnWire(method))])
+	return cmp.Or(t.given, t.fetched[t.key(t.spec.Names.OnWire(method))])
 }
 
 // key returns the part of the catalog to request: the module of a method, or the method.
@@ -148,7 +148,7 @@ func (t *typer) key(method string) string {
 
 // forget removes the peer's catalog for key, so that the next line requests it again.
 func (t *typer) forget(key string) {
-	delete(t.told, key)
+	delete(t.fetched, key)
 	for method := range t.typers {
 		if t.key(method) == key {
 			delete(t.typers, method)

@@ -39,7 +39,7 @@ type fileKind int
 const (
 	noFiles fileKind = iota
 	anyFile
-	folder
+	directory
 )
 
 // Print prints the completions of the last of words, the line after the program's name. The first line is ":KIND
@@ -55,7 +55,7 @@ func Print(w *os.File, root cmdline.Doc, words []string, applies Applies) error 
 	switch {
 	case a.kind == anyFile:
 		kind = "files"
-	case a.kind == folder:
+	case a.kind == directory:
 		kind = "dirs"
 	case a.open:
 		kind = "open"

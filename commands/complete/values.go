@@ -31,7 +31,7 @@ func (l line) value(f cmdline.FlagDoc, before, word string) answer {
 	case f.Arg == "DIALECT":
 		return words(before, append(all.Names(), all.OwnNames()...)...)
 	case f.Arg == "DIR":
-		return answer{files: before, kind: folder}
+		return answer{files: before, kind: directory}
 	case namesFile(f.Arg):
 		return answer{files: before, kind: anyFile}
 	case f.Choices() != nil:

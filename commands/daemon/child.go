@@ -126,8 +126,8 @@ func (b *startup) sendLocked(n startEvent) bool {
 	return err == nil
 }
 
-// Gone returns a channel that is closed when the starting command ends.
-func (b *startup) Gone() <-chan struct{} { return b.parentGone }
+// Ended returns a channel that is closed when the starting command ends.
+func (b *startup) Ended() <-chan struct{} { return b.parentGone }
 
 // Ready reports to the starting command that the session is ready, which ends the command. Later output goes to the
 // log.
@@ -153,7 +153,7 @@ func runHost(ctx context.Context, run *env.Env, o *Options, e endpoint.Endpoint,
 	live := make(chan struct{})
 	go func() {
 		select {
-		case <-run.Parent.Gone():
+		case <-run.Parent.Ended():
 			if !wire.IsClosed(live) {
 				cancel(wire.NewFault(wire.Interrupted, "the command that started the session has ended", nil))
 			}

@@ -82,7 +82,7 @@ func TestSubscriptions(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "x", "0", "-1"} {
-		if _, err := parkedID(bad); wire.AsFault(err) == nil {
+		if _, err := callID(bad); wire.AsFault(err) == nil {
 			t.Errorf("%q is an id", bad)
 		}
 	}

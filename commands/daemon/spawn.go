@@ -127,39 +127,39 @@ func spawn(ctx context.Context, run *env.Env, name string) error {
 	if err != nil {
 		return wire.NewFault(wire.Internal, "cannot find the program file of rpcx: "+err.Error(), err)
 	}
-	ordersIn, ordersOut, err := os.Pipe()
+	requestsIn, requestsOut, err := os.Pipe()
 	if err != nil {
 		return wire.NewFault(wire.IO, err.Error(), err)
 	}
-	defer ordersOut.Close()
-	newsIn, newsOut, err := os.Pipe()
+	defer requestsOut.Close()
+	eventsIn, eventsOut, err := os.Pipe()
 	if err != nil {
-		ordersIn.Close()
+		requestsIn.Close()
 		return wire.NewFault(wire.IO, err.Error(), err)
 	}
-	defer newsIn.Close()
+	defer eventsIn.Close()
 	cmd := exec.Command(exe, BackgroundWord, name)
 	cmd.Args[0] = os.Args[0]
-	handOver(cmd, ordersIn, newsOut)
+	handOver(cmd, requestsIn, eventsOut)
 	err = cmd.Start()
-	ordersIn.Close()
-	newsOut.Close()
+	requestsIn.Close()
+	eventsOut.Close()
 	if err != nil {
 		return wire.NewFault(wire.IO, "cannot start the session's process: "+err.Error(), err)
 	}
 	line := scan.JSON(startRequest{run.Line.Words, files})
-	_, _ = ordersOut.Write(append(line, '\n'))
+	_, _ = requestsOut.Write(append(line, '\n'))
 	stop := context.AfterFunc(ctx, func() {
-		_ = ordersOut.Close() // signals the end of this process
-		time.AfterFunc(env.CloseTimeout, func() { _ = newsIn.Close() })
+		_ = requestsOut.Close() // signals the end of this process
+		time.AfterFunc(env.CloseTimeout, func() { _ = eventsIn.Close() })
 	})
 	defer stop()
-	live, err := awaitReady(newsIn, run.Console)
+	live, err := awaitReady(eventsIn, run.Console)
 	if live {
 		_ = cmd.Process.Release()
 		return nil
 	}
-	_ = ordersOut.Close()
+	_ = requestsOut.Close()
 	died := cmd.Wait()
 	switch {
 	case ctx.Err() != nil:

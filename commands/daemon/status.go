@@ -178,8 +178,8 @@ func runNext(ctx context.Context, run *env.Env, o *verbOptions) error {
 	})
 }
 
-// parkedID parses the ID argument of reply and reject.
-func parkedID(text string) (int64, error) {
+// callID parses the ID argument of reply and reject.
+func callID(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id < 1 {
 		return 0, wire.NewFault(wire.Usage, fmt.Sprintf("%q is not an ID: use the \"id\" that session next prints", text), nil)
@@ -188,7 +188,7 @@ func parkedID(text string) (int64, error) {
 }
 
 func runReply(ctx context.Context, run *env.Env, o *verbOptions) error {
-	id, err := parkedID(run.Line.Args[1])
+	id, err := callID(run.Line.Args[1])
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func runReply(ctx context.Context, run *env.Env, o *verbOptions) error {
 
 func runReject(ctx context.Context, run *env.Env, o *verbOptions) error {
 	code, text := run.Line.Args[2], run.Line.Args[3]
-	id, err := parkedID(run.Line.Args[1])
+	id, err := callID(run.Line.Args[1])
 	if err != nil {
 		return err
 	}

@@ -79,10 +79,10 @@ func MethodOf(c *catalog.Catalog, name string) *catalog.Method {
 
 // Advice is a fix for the command line, derived from a peer's guidance event. rpcx shows the fix and never runs it.
 type Advice struct {
-	Kind string
-	hint string
-	fix  []string
-	told bool // whether rpcx has shown the help with an error
+	Kind  string
+	hint  string
+	fix   []string
+	shown bool // whether rpcx has shown the help with an error
 
 	message string // the error's code
 }
@@ -92,14 +92,14 @@ func (a *Advice) Explain(f *wire.Fault) *wire.Fault {
 	if a == nil || f.Hint != "" || f.Fix != nil {
 		return f
 	}
-	a.told = true
+	a.shown = true
 	f.Hint, f.Fix = a.hint, a.fix
 	return f
 }
 
 // IsFailure reports whether the call has failed although the peer sent only advice and no error, as section 2.3 of
 // Introspective Streaming RPC allows.
-func (a *Advice) IsFailure() bool { return a != nil && !a.told && a.Kind != "" }
+func (a *Advice) IsFailure() bool { return a != nil && !a.shown && a.Kind != "" }
 
 // Error returns the error of the advice.
 func (a *Advice) Error() *wire.Error {
@@ -110,7 +110,7 @@ func (a *Advice) Error() *wire.Error {
 
 // Unheeded returns the fix as an event if no error has shown it, else nil.
 func (a *Advice) Unheeded() *wire.Event {
-	if a == nil || a.told || a.fix == nil {
+	if a == nil || a.shown || a.fix == nil {
 		return nil
 	}
 	return &wire.Event{Kind: wire.Guidance, Message: a.hint, Fix: a.fix}

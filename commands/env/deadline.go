@@ -19,12 +19,12 @@ type Deadline struct {
 	end    time.Time // when --timeout ends Ctx, or the zero time
 	every  time.Duration
 
-	still atomic.Bool // the idle timer is stopped, and Touch does nothing
+	paused atomic.Bool // the idle timer is stopped, and Touch does nothing
 
-	mu      sync.Mutex // guards the fields below
-	idle    *time.Timer
-	working int         // the number of running hooks
-	quiet   *wire.Fault // the Fault of --idle if that ended Ctx, else nil
+	mu        sync.Mutex // guards the fields below
+	idle      *time.Timer
+	working   int         // the number of running hooks
+	idleFault *wire.Fault // the Fault of --idle if that ended Ctx, else nil
 }
 
 // NewDeadline starts both timers. A limit of zero or less means no limit.
@@ -64,29 +64,29 @@ func NewDeadlineSince(ctx context.Context, idle, waited time.Duration) *Deadline
 func (c *Deadline) startIdle(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.still.Store(false)
-	c.idle = time.AfterFunc(d, func() { c.idled(d) })
+	c.paused.Store(false)
+	c.idle = time.AfterFunc(d, func() { c.idleExpired(d) })
 }
 
-func (c *Deadline) idled(d time.Duration) {
+func (c *Deadline) idleExpired(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.still.Load() { // the timer expired before Pause stopped it
+	if c.paused.Load() { // the timer expired before Pause stopped it
 		return
 	}
 	if c.working > 0 { // the peer waits for a hook, and Working restarts the timer
 		c.idle.Reset(d)
 		return
 	}
-	c.quiet = wire.NewFault(wire.Timeout, fmt.Sprintf("no message for %v (--idle)", d), nil)
-	c.Cancel(c.quiet)
+	c.idleFault = wire.NewFault(wire.Timeout, fmt.Sprintf("no message for %v (--idle)", d), nil)
+	c.Cancel(c.idleFault)
 }
 
 // OnIdle reports whether --idle has ended Ctx, not --timeout or a signal.
 func (c *Deadline) OnIdle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.quiet != nil && wire.AsFault(context.Cause(c.Ctx)) == c.quiet
+	return c.idleFault != nil && wire.AsFault(context.Cause(c.Ctx)) == c.idleFault
 }
 
 // Working counts running hooks: 1 starts one, and -1 ends one. The idle timer pauses while a hook runs.
@@ -109,7 +109,7 @@ func (c *Deadline) FirstMessage(d time.Duration) *Deadline {
 
 // Touch restarts the idle timer after a message.
 func (c *Deadline) Touch() {
-	if c.still.Load() {
+	if c.paused.Load() {
 		return
 	}
 	c.mu.Lock()
@@ -121,7 +121,7 @@ func (c *Deadline) Touch() {
 	if c.idle != nil {
 		c.idle.Stop()
 	}
-	c.still.Store(true)
+	c.paused.Store(true)
 }
 
 // Pause stops the idle timer until the next Touch.

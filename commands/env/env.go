@@ -55,8 +55,8 @@ func (run *Env) Verbose(text string) {
 
 // A Launcher is the command that started this process as a session in the background.
 type Launcher interface {
-	// Gone is closed when that command has ended.
-	Gone() <-chan struct{}
+	// Ended is closed when that command has ended.
+	Ended() <-chan struct{}
 	// Ready reports to that command that the session is ready, which ends the command.
 	Ready()
 	// Log returns the last lines of stderr since Ready.

@@ -40,7 +40,7 @@ func TestCloseContext(t *testing.T) {
 	end()
 	ctx, done := CloseContext(ended)
 	defer done()
-	if at, ok := ctx.Deadline(); ctx.Err() != nil || !ok || time.Until(at) > GoodbyeTimeout {
+	if at, ok := ctx.Deadline(); ctx.Err() != nil || !ok || time.Until(at) > LastMessagesTimeout {
 		t.Errorf("%v, until %v", ctx.Err(), at)
 	}
 }

@@ -15,17 +15,17 @@ import (
 
 // A normal shutdown has these time limits: rpcx first sends its last messages to the peer, then closes the connection.
 const (
-	GoodbyeTimeout   = time.Second     // for messages to the peer
-	CloseStepTimeout = time.Second     // for a child's end after each step: stdin closed, SIGTERM, SIGKILL
-	CloseTimeout     = 2 * time.Second // for a command of rpcx, and for running hooks
+	LastMessagesTimeout = time.Second     // for messages to the peer
+	CloseStepTimeout    = time.Second     // for a child's end after each step: stdin closed, SIGTERM, SIGKILL
+	CloseTimeout        = 2 * time.Second // for a command of rpcx, and for running hooks
 )
 
 // After a deadline or a signal, these time limits apply instead. rpcx then ends within a second, even if children and
 // hooks ignore signals.
 const (
-	hurriedGoodbye = 200 * time.Millisecond
-	hurriedClose   = 400 * time.Millisecond
-	hurriedPrint   = 400 * time.Millisecond // for printing received messages
+	hurriedMessages = 200 * time.Millisecond
+	hurriedClose    = 400 * time.Millisecond
+	hurriedPrint    = 400 * time.Millisecond // for printing received messages
 )
 
 // GraceContext returns a context for closing a connection. It ends hurriedClose after ctx.
@@ -43,10 +43,10 @@ type Signals struct {
 
 // running is the part of a run that handles signals.
 type running struct {
-	cancel  context.CancelCauseFunc
-	restore func()
-	hangup  func() bool
-	told    bool
+	cancel      context.CancelCauseFunc
+	restore     func()
+	hangup      func() bool
+	interrupted bool
 }
 
 // NotifySignals starts to receive signals. It does so in a goroutine, because the runtime first starts three threads,
@@ -90,11 +90,11 @@ func (r *running) take(s os.Signal) bool {
 	switch {
 	case s == syscall.SIGHUP && r.hangup():
 		return true
-	case r.told:
+	case r.interrupted:
 		r.restore()
 		return false
 	}
-	r.told = true
+	r.interrupted = true
 	r.cancel(signalFault(s))
 	return true
 }
@@ -134,8 +134,8 @@ func (run *Env) EndInTime(ctx context.Context, cancel context.CancelCauseFunc) (
 	undo := []func() bool{context.AfterFunc(ctx, func() { time.AfterFunc(lateExit, exit) })}
 	within = func(timeout time.Duration) {
 		if timeout > 0 {
-			over := wire.NewFault(wire.Timeout, fmt.Sprintf("not done within %v (--timeout)", timeout), nil)
-			undo = append(undo, time.AfterFunc(timeout+lateCancel, func() { cancel(over) }).Stop,
+			expired := wire.NewFault(wire.Timeout, fmt.Sprintf("not done within %v (--timeout)", timeout), nil)
+			undo = append(undo, time.AfterFunc(timeout+lateCancel, func() { cancel(expired) }).Stop,
 				time.AfterFunc(timeout+lateExit, exit).Stop)
 		}
 	}
@@ -150,16 +150,16 @@ func (run *Env) EndInTime(ctx context.Context, cancel context.CancelCauseFunc) (
 // exitLate ends the process with the status of f.
 func (run *Env) exitLate(f *wire.Fault) {
 	code := cmdline.StatusOf(f.Kind).Code
-	said := make(chan struct{})
+	printed := make(chan struct{})
 	go func() {
-		defer close(said)
+		defer close(printed)
 		run.Out.Abandon(f)
 		run.Console.Clear()
 		run.Console.Error(f, code)
 	}()
 	select {
-	case <-said:
-	case <-time.After(hurriedGoodbye): // stderr is blocked
+	case <-printed:
+	case <-time.After(hurriedMessages): // stderr is blocked
 	}
 	run.Out.Restore()
 	ExitBySignal(f)
@@ -182,15 +182,15 @@ func WithCloseDelay(ctx context.Context) (context.Context, func()) {
 	return out, func() { stop(); cancel() }
 }
 
-// CloseContext returns a context for the last messages to the peer. It ends after GoodbyeTimeout, or hurriedGoodbye after
+// CloseContext returns a context for the last messages to the peer. It ends after LastMessagesTimeout, or hurriedMessages after
 // ctx, whichever is earlier.
 func CloseContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	return DetachedContext(ctx, GoodbyeTimeout)
+	return DetachedContext(ctx, LastMessagesTimeout)
 }
 
-// DetachedContext returns a context that ends after d, or hurriedGoodbye after ctx, whichever is earlier.
+// DetachedContext returns a context that ends after d, or hurriedMessages after ctx, whichever is earlier.
 func DetachedContext(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), d)
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(hurriedGoodbye, cancel) })
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(hurriedMessages, cancel) })
 	return out, func() { stop(); cancel() }
 }

@@ -32,7 +32,7 @@ type Sniffer struct {
 
 	mu      sync.Mutex
 	first   []byte
-	told    sync.Once     // for Unanswered, which warns once
+	warned  sync.Once     // for Unanswered, which warns once
 	stage   stage         // the stage of the request
 	waited  func()        // removes the notice about the stage
 	arrived chan struct{} // receives a value after more bytes; its buffer of one keeps Sniff from blocking
@@ -195,7 +195,7 @@ func (h *Sniffer) hint(f *wire.Fault) string {
 	case f.RPC != nil && strings.HasPrefix(f.RPC.Message, "rpc: can't find service ") && h.e.Dialect == all.Default():
 		return h.probing("it may be a server of Go's net/rpc, whose methods are Service.Method")
 	case h.stage == connecting || h.stage == afterHandshake && h.e.Spec().Handshake.ServerFirst: // the failure is not that of a response
-	case (f.Kind == wire.Timeout || h.hungUp(f)) && len(h.first) == 0 && f.RPC == nil:
+	case (f.Kind == wire.Timeout || h.closedByPeer(f)) && len(h.first) == 0 && f.RPC == nil:
 		if hint := h.e.SilenceHint(); hint != "" {
 			return h.probing(hint)
 		}
@@ -218,15 +218,15 @@ func credentials(challenge string) string {
 // Unanswered warns once about a POST without a response, and names an endpoint to try. The request continues, because
 // the response may still arrive.
 func (h *Sniffer) Unanswered() {
-	h.told.Do(func() {
+	h.warned.Do(func() {
 		f := wire.NewFault(wire.Timeout, fmt.Sprintf("no response for %v, not even a status", httpclient.UnansweredAfter), nil)
 		f.Hint = h.probing("it may be a WebSocket server")
 		h.run.Console.Event(wire.Event{Kind: wire.Guidance, Message: f.Message, Action: f.Hint})
 	})
 }
 
-// hungUp reports whether the peer closed a byte stream. It excludes a child, whose exit status explains the end.
-func (h *Sniffer) hungUp(f *wire.Fault) bool {
+// closedByPeer reports whether the peer closed a byte stream. It excludes a child, whose exit status explains the end.
+func (h *Sniffer) closedByPeer(f *wire.Fault) bool {
 	return f.Close != nil && f.Close.Child == nil && h.e.IsBytes()
 }
 

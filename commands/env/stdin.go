@@ -127,13 +127,13 @@ func TrimBlank(b []byte) []byte { return bytes.Trim(b, " \t\r\n") }
 
 // Lines reads the lines of stdin. The first line can be read without consuming it.
 type Lines struct {
-	ctx  context.Context
-	once sync.Once
-	come chan stdinLine
-	end  error // why reading ended; set when come is closed
+	ctx   context.Context
+	once  sync.Once
+	lines chan stdinLine
+	end   error // why reading ended; set before lines is closed
 
-	looked bool       // first has waited for the first line
-	held   *stdinLine // the line that first has read, or nil
+	waited bool       // first has waited for the first line
+	peeked *stdinLine // the line that first has read, or nil
 }
 
 type stdinLine struct {
@@ -148,13 +148,13 @@ const firstLine = 2 * time.Second
 // read starts reading stdin.
 func (t *Lines) read() {
 	t.once.Do(func() {
-		t.come = make(chan stdinLine)
+		t.lines = make(chan stdinLine)
 		go func() {
 			defer wire.Guard()
-			defer close(t.come)
+			defer close(t.lines)
 			t.end = EachLine(t.ctx, func(n int64, line []byte) error {
 				select {
-				case t.come <- stdinLine{n, line}:
+				case t.lines <- stdinLine{n, line}:
 					return nil
 				case <-t.ctx.Done():
 					return context.Cause(t.ctx)
@@ -191,32 +191,32 @@ func (t *Lines) MethodAt(path string) func(ctx context.Context) string {
 // first returns the first line without consuming it, if it arrives in time.
 func (t *Lines) first(ctx context.Context) []byte {
 	t.read()
-	if t.held == nil && !t.looked {
-		t.looked = true
+	if t.peeked == nil && !t.waited {
+		t.waited = true
 		select {
-		case line, ok := <-t.come:
+		case line, ok := <-t.lines:
 			if ok {
-				t.held = &line
+				t.peeked = &line
 			}
 		case <-time.After(firstLine):
 		case <-ctx.Done():
 		}
 	}
-	if t.held == nil {
+	if t.peeked == nil {
 		return nil
 	}
-	return t.held.text
+	return t.peeked.text
 }
 
 // Each calls take with each line until take fails or stdin ends.
 func (t *Lines) Each(take func(n int64, line []byte) error) error {
 	t.read()
-	if t.held != nil {
-		if err := take(t.held.n, t.held.text); err != nil {
+	if t.peeked != nil {
+		if err := take(t.peeked.n, t.peeked.text); err != nil {
 			return err
 		}
 	}
-	for line := range t.come {
+	for line := range t.lines {
 		if err := take(line.n, line.text); err != nil {
 			return err
 		}

@@ -50,8 +50,8 @@ type attempt struct {
 	foreign    bool // the peer responded in another framing
 }
 
-// A heard is an event on a connection: bytes of a stream, a message, or its end.
-type heard struct {
+// An event is what happens on a connection: bytes of a stream, a message, or its end.
+type event struct {
 	b    []byte
 	err  error
 	done *step // the step whose HTTP exchange has ended; may be nil
@@ -107,16 +107,16 @@ func (a *attempt) listen(ctx context.Context) *verdict {
 
 // showsTransport reports whether the received bytes belong to another transport.
 func (a *attempt) showsTransport() bool {
-	if len(a.try.heard) == 0 || !a.at.IsBytes() {
+	if len(a.try.received) == 0 || !a.at.IsBytes() {
 		return false
 	}
-	c, _ := a.at.Recognize(a.try.heard)
+	c, _ := a.at.Recognize(a.try.received)
 	return c != nil && c.Scheme != ""
 }
 
 // pace returns the timeout for the next response.
 func (a *attempt) pace() time.Duration {
-	if len(a.try.heard) == 0 && len(a.sent) == 1 {
+	if len(a.try.received) == 0 && len(a.sent) == 1 {
 		return a.paces.first
 	}
 	return a.paces.next
@@ -148,7 +148,7 @@ func (a *attempt) await(ctx context.Context, s *step, pace time.Duration) *verdi
 		case <-timer.C:
 			return nil
 		case h := <-a.link.events:
-			if v, over := a.hear(h, s); v != nil || over {
+			if v, over := a.handle(h, s); v != nil || over {
 				return v
 			}
 		}
@@ -156,8 +156,8 @@ func (a *attempt) await(ctx context.Context, s *step, pace time.Duration) *verdi
 	return nil
 }
 
-// hear evaluates an event. over reports that s, which may be nil, has a response, or that no more data will arrive.
-func (a *attempt) hear(h heard, s *step) (v *verdict, over bool) {
+// handle evaluates an event. over reports that s, which may be nil, has a response, or that no more data will arrive.
+func (a *attempt) handle(h event, s *step) (v *verdict, over bool) {
 	switch {
 	case h.err != nil:
 		a.ended(h.err)
@@ -201,12 +201,12 @@ func (a *attempt) ended(err error) {
 
 // take stores received data and returns the new messages in it.
 func (a *attempt) take(b []byte) [][]byte {
-	a.try.heard = append(a.try.heard, b[:min(len(b), max(maxKept-len(a.try.heard), 0))]...)
+	a.try.received = append(a.try.received, b[:min(len(b), max(maxKept-len(a.try.received), 0))]...)
 	if !a.at.IsBytes() {
 		return [][]byte{b}
 	}
-	a.link.heard = append(a.link.heard, b[:min(len(b), max(maxHeard-len(a.link.heard), 0))]...)
-	_, msgs := unframed(a.link.heard, a.p.Transport.NoiseLimit)
+	a.link.received = append(a.link.received, b[:min(len(b), max(maxReceived-len(a.link.received), 0))]...)
+	_, msgs := unframed(a.link.received, a.p.Transport.NoiseLimit)
 	fresh := msgs[min(a.link.seen, len(msgs)):]
 	a.link.seen = len(msgs)
 	return fresh
@@ -243,7 +243,7 @@ func (a *attempt) judge(msg json.RawMessage) (answers *step, v *verdict) {
 // notice records the kind of the peer's messages and returns their framing.
 func (a *attempt) notice(msg json.RawMessage) (framing string) {
 	if a.at.IsBytes() {
-		framing, _ = unframed(a.link.heard, a.p.Transport.NoiseLimit)
+		framing, _ = unframed(a.link.received, a.p.Transport.NoiseLimit)
 		a.foreign = framing != a.at.Framing && (framing != "concat" || a.at.Framing != "line")
 	}
 	if f := familyOf(msg); f != anyFamily {
@@ -274,7 +274,7 @@ func (a *attempt) list(answers *step, result json.RawMessage) *catalog.Catalog {
 
 func (a *attempt) conclude(ctx context.Context, v *verdict) {
 	t := a.try
-	t.Received = strings.ToValidUTF8(string(t.heard[:min(len(t.heard), maxShown)]), "\uFFFD")
+	t.Received = strings.ToValidUTF8(string(t.received[:min(len(t.received), maxShown)]), "\uFFFD")
 	switch {
 	case v != nil:
 		t.Outcome = v.dialect
@@ -284,7 +284,7 @@ func (a *attempt) conclude(ctx context.Context, v *verdict) {
 	case t.Outcome != "":
 	case errors.Is(context.Cause(ctx), context.Canceled):
 		t.Outcome = "stopped: another attempt succeeded"
-	case len(t.heard) == 0:
+	case len(t.received) == 0:
 		t.Outcome = "no response"
 	case a.foreign:
 		t.Outcome = "the response has another framing"

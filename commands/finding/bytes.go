@@ -10,11 +10,11 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxHeard bounds the bytes of one connection that are searched for messages. maxKept bounds the stored bytes of an
+// maxReceived bounds the bytes of one connection that are searched for messages. maxKept bounds the stored bytes of an
 // attempt.
 const (
-	maxHeard = 1 << 20
-	maxKept  = 4 << 10
+	maxReceived = 1 << 20
+	maxKept     = 4 << 10
 )
 
 // pieces is a wire.Framing for a peer whose framing is unknown. Recv returns received bytes, and Send writes bytes unchanged.
@@ -61,26 +61,26 @@ func framed(name string, msg, head []byte) []byte {
 
 // unframed returns the messages in a peer's bytes and the name of their framing. It returns no messages if no framing fits the bytes.
 // noise bounds the number of lines that are not messages.
-func unframed(heard []byte, noise int) (name string, msgs [][]byte) {
+func unframed(received []byte, noise int) (name string, msgs [][]byte) {
 	for _, name := range []string{"header", "seq", "netstring", "varint", "nul", "line", "concat"} {
 		end, needed := map[string]string{"nul": "\x00", "line": "\n"}[name]
-		if needed && !bytes.Contains(heard, []byte(end)) {
+		if needed && !bytes.Contains(received, []byte(end)) {
 			continue
 		}
-		if msgs := messages(name, heard, noise); len(msgs) > 0 {
+		if msgs := messages(name, received, noise); len(msgs) > 0 {
 			return name, msgs
 		}
 	}
 	return "", nil
 }
 
-// messages returns the messages of that framing in heard. It returns none if one of them is not a JSON object or array.
-func messages(name string, heard []byte, noise int) (msgs [][]byte) {
+// messages returns the messages of that framing in received. It returns none if one of them is not a JSON object or array.
+func messages(name string, received []byte, noise int) (msgs [][]byte) {
 	f, _ := framing.ByName(name)
 	if name == "line" {
-		heard = heard[bytes.LastIndexByte(heard, 0xFF)+1:] // a sentinel of QEMU's guest agent
+		received = received[bytes.LastIndexByte(received, 0xFF)+1:] // a sentinel of QEMU's guest agent
 	}
-	conn := f(stream{bytes.NewReader(heard), io.Discard}, wire.Options{NoiseLimit: noise, Whole: true}.WithDefaults())
+	conn := f(stream{bytes.NewReader(received), io.Discard}, wire.Options{NoiseLimit: noise, Whole: true}.WithDefaults())
 	for {
 		msg, err := conn.Recv()
 		if err != nil {

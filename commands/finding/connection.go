@@ -13,11 +13,11 @@ import (
 
 // A link is the connection of an attempt.
 type link struct {
-	conn   wire.Conn // nil without a connection
-	events chan heard
-	over   chan struct{} // closed when the attempt no longer uses conn
-	heard  []byte        // the received bytes
-	seen   int           // the number of evaluated messages in heard
+	conn     wire.Conn // nil without a connection
+	events   chan event
+	over     chan struct{} // closed when the attempt no longer uses conn
+	received []byte        // the received bytes
+	seen     int           // the number of evaluated messages in received
 }
 
 // connect connects if necessary. It returns false after a failure.
@@ -45,9 +45,9 @@ func (a *attempt) connect(ctx context.Context) bool {
 		a.dials = 0
 		return false
 	}
-	a.link.heard, a.link.seen = nil, 0
+	a.link.received, a.link.seen = nil, 0
 	a.unanswered = map[*step]bool{}
-	a.link.conn, a.link.events, a.link.over = conn, make(chan heard, 16), make(chan struct{})
+	a.link.conn, a.link.events, a.link.over = conn, make(chan event, 16), make(chan struct{})
 	go receive(conn, a.link.events, a.link.over)
 	return true
 }
@@ -56,11 +56,11 @@ func (a *attempt) connect(ctx context.Context) bool {
 const closeTimeout = 300 * time.Millisecond
 
 // receive passes on received data until the connection or the attempt ends.
-func receive(conn wire.Conn, to chan<- heard, over <-chan struct{}) {
+func receive(conn wire.Conn, to chan<- event, over <-chan struct{}) {
 	for {
 		b, err := conn.Recv()
 		select {
-		case to <- heard{b: bytes.Clone(b), err: err}:
+		case to <- event{b: bytes.Clone(b), err: err}:
 		case <-over:
 			return
 		}
@@ -95,7 +95,7 @@ func (a *attempt) send(ctx context.Context, s *step) bool {
 		out = framed(a.at.Framing, s.msg, head)
 	}
 	events, over := a.link.events, a.link.over
-	tell := func(h heard) {
+	deliver := func(h event) {
 		select {
 		case events <- h:
 		case <-over:
@@ -105,12 +105,12 @@ func (a *attempt) send(ctx context.Context, s *step) bool {
 		ex, ok := conn.(wire.Exchanger)
 		if !ok {
 			if err := conn.Send(out); err != nil {
-				tell(heard{err: err})
+				deliver(event{err: err})
 			}
 			return
 		}
-		err := ex.Exchange(ctx, out, func(msg []byte) { tell(heard{b: bytes.Clone(msg)}) })
-		tell(heard{err: err, done: s})
+		err := ex.Exchange(ctx, out, func(msg []byte) { deliver(event{b: bytes.Clone(msg)}) })
+		deliver(event{err: err, done: s})
 	}(a.link.conn)
 	return true
 }

@@ -167,7 +167,7 @@ func (p *Prober) change(e endpoint.Endpoint) *guess {
 	plain := e
 	plain.Dialect, plain.Framing = all.Default(), ""
 	for _, t := range p.report.Tried {
-		if c, _ := plain.Recognize(t.heard); c != nil && c.Scheme != "" {
+		if c, _ := plain.Recognize(t.received); c != nil && c.Scheme != "" {
 			return &guess{c, p.Typed}
 		}
 		if t.fault != nil {
@@ -176,7 +176,7 @@ func (p *Prober) change(e endpoint.Endpoint) *guess {
 			}
 		}
 	}
-	if len(p.guesses) == 0 || slices.ContainsFunc(p.report.Tried, func(t *Try) bool { return len(t.heard) > 0 || !t.closed && !t.got }) {
+	if len(p.guesses) == 0 || slices.ContainsFunc(p.report.Tried, func(t *Try) bool { return len(t.received) > 0 || !t.closed && !t.got }) {
 		return nil
 	}
 	g := p.guesses[0]
@@ -195,7 +195,7 @@ func faultOf(tried []*Try) (f *wire.Fault) {
 	for _, t := range tried {
 		switch {
 		case t.got || t.unused():
-		case t.fault == nil || len(t.heard) > 0:
+		case t.fault == nil || len(t.received) > 0:
 			return nil
 		case f == nil || t.fault.Kind == wire.Auth:
 			f = t.fault
@@ -204,5 +204,5 @@ func faultOf(tried []*Try) (f *wire.Fault) {
 	return f
 }
 
-// listens bounds how long a peer may take to send first. Its handshake reveals the dialect.
-const listens = 300 * time.Millisecond
+// listenTime bounds how long a peer may take to send first. Its handshake reveals the dialect.
+const listenTime = 300 * time.Millisecond

@@ -82,11 +82,11 @@ func TestEveryDialectIsRecognised(t *testing.T) {
 		t.Fatalf("%d dialects", len(names))
 	}
 	for _, name := range names {
-		listens := []string{"tcp://127.0.0.1:0", "ws://127.0.0.1:0/", "http://127.0.0.1:0/"}
+		listenTime := []string{"tcp://127.0.0.1:0", "ws://127.0.0.1:0/", "http://127.0.0.1:0/"}
 		if runtime.GOOS != "windows" {
-			listens = append(listens, "unix:"+filepath.Join(t.TempDir(), "s"))
+			listenTime = append(listenTime, "unix:"+filepath.Join(t.TempDir(), "s"))
 		}
-		for _, listen := range listens {
+		for _, listen := range listenTime {
 			if strings.HasPrefix(listen, "http") && all.Named(name).Transport.Duplex {
 				continue
 			}
@@ -171,8 +171,8 @@ func TestAnUnknownProtocolIsNotNamed(t *testing.T) {
 			if what == "hangs up" && r.Fault != nil { // because rpcx has tried TLS, too
 				t.Errorf("TLS is blamed: %v", r.Fault)
 			}
-			if (what == "text" || what == "other JSON") && (r.Endpoint != nil || r.Heard() == "") {
-				t.Errorf("found %v, heard %s", r.Endpoint, r.Heard())
+			if (what == "text" || what == "other JSON") && (r.Endpoint != nil || r.FirstBytes() == "") {
+				t.Errorf("found %v, heard %s", r.Endpoint, r.FirstBytes())
 			}
 		})
 	}

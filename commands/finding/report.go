@@ -20,8 +20,8 @@ type Report struct {
 	Fault    *wire.Fault // why the peer was not reached, or nil
 }
 
-// Heard returns the first bytes of the peer in any attempt, escaped and shortened, or "".
-func (r *Report) Heard() string {
+// FirstBytes returns the first bytes of the peer in any attempt, escaped and shortened, or "".
+func (r *Report) FirstBytes() string {
 	for _, t := range r.Tried {
 		if t.Received != "" {
 			return fmt.Sprintf("%+q", t.Received)
@@ -38,20 +38,20 @@ type Try struct {
 	Received string   `json:"received,omitempty"` // the first bytes
 	Outcome  string   `json:"outcome"`
 
-	heard  []byte
-	got    bool        // an additional GET
-	closed bool        // the peer closed the connection
-	fault  *wire.Fault // the error of the transport, or nil
+	received []byte
+	got      bool        // an additional GET
+	closed   bool        // the peer closed the connection
+	fault    *wire.Fault // the error of the transport, or nil
 }
 
 // mentions reports whether the peer's output, or how it ended, contains word, a lower-case word.
 func (t *Try) mentions(word string) bool {
-	return strings.Contains(strings.ToLower(string(t.heard)+t.Outcome), word)
+	return strings.Contains(strings.ToLower(string(t.received)+t.Outcome), word)
 }
 
 // unused reports whether the attempt ended before it sent anything.
 func (t *Try) unused() bool {
-	return len(t.Sent) == 0 && len(t.heard) == 0 && t.fault == nil && !t.closed
+	return len(t.Sent) == 0 && len(t.received) == 0 && t.fault == nil && !t.closed
 }
 
 // maxShown bounds the bytes in a report.
@@ -71,7 +71,7 @@ func (t *Try) Line() string {
 	if t.Received != "" {
 		fmt.Fprintf(&b, ": %+q", t.Received)
 	}
-	if len(t.heard) > maxShown {
+	if len(t.received) > maxShown {
 		b.WriteString("…")
 	}
 	return b.String()

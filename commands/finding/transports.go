@@ -24,14 +24,14 @@ func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 		}
 		within, cancel := context.WithCancelCause(ctx)
 		over := time.AfterFunc(share, func() { cancel(context.DeadlineExceeded) })
-		a := p.attempt(e, names[i], 1, paces{listen: listens, first: share / 3, next: share / 30})
+		a := p.attempt(e, names[i], 1, paces{listen: listenTime, first: share / 3, next: share / 30})
 		a.framed = func() { over.Stop() } // no other framing is possible
 		a.try.Header, header = header, ""
 		v := a.run(within)
 		over.Stop()
 		cancel(nil)
-		endedUnasked := a.try.closed && len(a.try.Sent) == 0
-		if p.settle(e, v) || ctx.Err() != nil || endedUnasked || a.try.fault != nil && a.try.fault.Kind != wire.Closed && a.try.fault.Kind != wire.Protocol {
+		endedFirst := a.try.closed && len(a.try.Sent) == 0
+		if p.settle(e, v) || ctx.Err() != nil || endedFirst || a.try.fault != nil && a.try.fault.Kind != wire.Closed && a.try.fault.Kind != wire.Protocol {
 			return
 		}
 		names, header = a.shown(names, i)
@@ -43,7 +43,7 @@ func (a *attempt) shown(names []string, i int) (next []string, header string) {
 	if names[i] == "header" && a.try.Header == "" && len(a.p.Transport.Head) == 0 && a.try.mentions("content-type") {
 		return slices.Insert(names, i+1, "header"), contentType
 	}
-	if other, _ := unframed(a.link.heard, a.p.Transport.NoiseLimit); a.foreign && slices.Contains(names[i+1:], other) { // the peer has shown that framing
+	if other, _ := unframed(a.link.received, a.p.Transport.NoiseLimit); a.foreign && slices.Contains(names[i+1:], other) { // the peer has shown that framing
 		names = append(names[:i+1:i+1], other)
 	}
 	return names, ""
@@ -63,7 +63,7 @@ func (p *Prober) streams(ctx context.Context, e endpoint.Endpoint) {
 	if i := slices.Index(names, "header"); e.Framing == "" {
 		names[0], names[i] = names[i], names[0]
 	}
-	pace := paces{listen: listens, first: 700 * time.Millisecond, next: 200 * time.Millisecond}
+	pace := paces{listen: listenTime, first: 700 * time.Millisecond, next: 200 * time.Millisecond}
 	attempts := wire.Map(names, func(name string) *attempt { return p.attempt(e, name, maxDials, pace) })
 	if len(p.Transport.Head) == 0 {
 		a := p.attempt(e, "header", maxDials, pace)
@@ -178,12 +178,12 @@ func (p *Prober) messages(ctx context.Context, e endpoint.Endpoint) {
 		p.posts(ctx, e)
 		return
 	}
-	patience := paces{listen: listens, first: 700 * time.Millisecond, next: 300 * time.Millisecond}
-	attempts := []*attempt{p.attempt(e, "", 64, patience)}
+	pace := paces{listen: listenTime, first: 700 * time.Millisecond, next: 300 * time.Millisecond}
+	attempts := []*attempt{p.attempt(e, "", 64, pace)}
 	attempts[0].listened = func() {}
 	for _, s := range p.all {
 		if len(s.offers) > 0 {
-			a := p.attempt(e, "", 1, patience)
+			a := p.attempt(e, "", 1, pace)
 			a.steps, a.offers = []*step{s}, s.offers
 			attempts = append(attempts, a)
 		}

@@ -26,14 +26,14 @@ func ForClient(run *env.Env) func(client string) (wire.Tap, func(peer.Note)) {
 
 // tapOf is like Tap, but for one of several clients. client is "" for the only peer.
 func tapOf(run *env.Env, client string) wire.Tap {
-	heard, meter := run.OnMessage, run.Common.Meter
-	if !run.Common.Verbose && heard == nil && meter == nil {
+	onMessage, meter := run.OnMessage, run.Common.Meter
+	if !run.Common.Verbose && onMessage == nil && meter == nil {
 		return nil
 	}
 	return func(d wire.Direction, msg []byte) {
 		meter.Message(d, msg)
-		if heard != nil && d == wire.Recv {
-			heard()
+		if onMessage != nil && d == wire.Recv {
+			onMessage()
 		}
 		if run.Common.Verbose {
 			run.Console.TraceOf(client, d, msg, time.Since(run.Started))
@@ -45,7 +45,7 @@ func tapOf(run *env.Env, client string) wire.Tap {
 // prints other notes only with -v. client names one of several clients.
 func noter(run *env.Env) func(n peer.Note, client string) {
 	var mu sync.Mutex
-	said := map[string]bool{}
+	warned := map[string]bool{}
 	return func(n peer.Note, client string) {
 		text, who, from := string(redact.JSON([]byte(n.Text))), "the peer", "" // the text may quote a message
 		if client != "" {
@@ -76,10 +76,10 @@ func noter(run *env.Env) func(n peer.Note, client string) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if said[text] || len(said) > maxNotes {
+		if warned[text] || len(warned) > maxNotes {
 			return
 		}
-		if said[text] = true; len(said) > maxNotes {
+		if warned[text] = true; len(warned) > maxNotes {
 			text, from = "caused too many warnings; -v shows the rest", who+" "
 		}
 		run.Console.Warn(from + text)

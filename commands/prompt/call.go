@@ -95,7 +95,7 @@ func (p *prompt) end(c *call, cat *catalog.Catalog, err error) {
 	c.deadline.Stop()
 	p.mu.Lock()
 	p.calls = slices.DeleteFunc(p.calls, func(other *call) bool { return other == c })
-	p.fewer.Broadcast()
+	p.callEnded.Broadcast()
 	f := cmdline.Worst(err)
 	p.lost = p.lost || f != nil && f.Kind == wire.Closed
 	p.mu.Unlock()
@@ -115,19 +115,19 @@ func (p *prompt) end(c *call, cat *catalog.Catalog, err error) {
 // call in between.
 type labelled struct {
 	dialect.Stream
-	p    *prompt
-	c    *call
-	said bool
+	p     *prompt
+	c     *call
+	shown bool
 }
 
 func (l *labelled) Next(ctx context.Context) (wire.Message, error) {
 	m, err := l.Stream.Next(ctx)
-	if err == nil && !l.said && m.Err == nil {
+	if err == nil && !l.shown && m.Err == nil {
 		l.p.mu.Lock()
 		calls := l.p.calls
-		l.said = calls[len(calls)-1] != l.c
+		l.shown = calls[len(calls)-1] != l.c
 		l.p.mu.Unlock()
-		if l.said {
+		if l.shown {
 			l.p.Print.Idle()
 			l.p.Env.Console.Note(l.c.method + ":")
 		}

@@ -22,9 +22,9 @@ type completer struct {
 	until   time.Time // when Tab requests the catalog again
 }
 
-// ask requests the peer's catalog within env.GoodbyeTimeout. It keeps the catalog for as long as the peer allows.
+// ask requests the peer's catalog within env.LastMessagesTimeout. It keeps the catalog for as long as the peer allows.
 func (p *prompt) ask() {
-	ctx, done := context.WithTimeout(p.Deadline.Ctx, env.GoodbyeTimeout)
+	ctx, done := context.WithTimeout(p.Deadline.Ctx, env.LastMessagesTimeout)
 	defer done()
 	p.completer.mu.Lock()
 	defer p.completer.mu.Unlock()

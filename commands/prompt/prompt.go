@@ -52,11 +52,11 @@ type prompt struct {
 
 	hint bool // explain has printed its text; for the goroutine that reads the pipe
 
-	mu      sync.Mutex
-	calls   []*call    // running calls, latest last
-	fewer   *sync.Cond // signals the end of a call
-	leaving bool       // reject new calls
-	lost    bool       // a call had no response at the end of the conversation
+	mu        sync.Mutex
+	calls     []*call    // running calls, latest last
+	callEnded *sync.Cond // signals the end of a call
+	leaving   bool       // reject new calls
+	lost      bool       // a call had no response at the end of the conversation
 }
 
 // The prompts before a new line and before a continued line.
@@ -67,7 +67,7 @@ const (
 
 // run shows the prompt until the user or the peer ends the conversation.
 func (p *prompt) run() (err error) {
-	p.fatal, p.fewer = make(chan error, 1), sync.NewCond(&p.mu)
+	p.fatal, p.callEnded = make(chan error, 1), sync.NewCond(&p.mu)
 	p.past = openHistory()
 	p.screen, err = format.OpenPrompt(os.Stdin, os.Stdout, format.PromptOptions{
 		Text: promptText, Interrupt: p.interrupt, Complete: p.complete, Full: p.full, History: p.past,
@@ -82,12 +82,12 @@ func (p *prompt) run() (err error) {
 	if p.Endpoint.Demo != "" {
 		p.ask() // a peer in this process responds at once
 	}
-	heard, typed := make(chan error, 1), make(chan error, 1)
-	go func() { heard <- guarded(p.show) }()
+	received, typed := make(chan error, 1), make(chan error, 1)
+	go func() { received <- guarded(p.show) }()
 	go func() { typed <- guarded(p.listen) }()
 	select {
-	case err = <-heard:
-		heard <- nil
+	case err = <-received:
+		received <- nil
 		err = p.ended(err)
 	case err = <-typed:
 	case err = <-p.fatal:
@@ -95,7 +95,7 @@ func (p *prompt) run() (err error) {
 		err = env.Cause(p.Deadline.Ctx, p.Deadline.Ctx.Err())
 	}
 	p.leave()
-	return errors.Join(err, <-heard)
+	return errors.Join(err, <-received)
 }
 
 // ended returns the outcome after the peer has ended the conversation. Failed calls, which the prompt has reported,
@@ -122,12 +122,12 @@ func (p *prompt) await() {
 	defer context.AfterFunc(ctx, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.fewer.Broadcast()
+		p.callEnded.Broadcast()
 	})()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(p.calls) > 0 && ctx.Err() == nil {
-		p.fewer.Wait()
+		p.callEnded.Wait()
 	}
 }
 

@@ -26,8 +26,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A played is a tape that rpcx has played to a peer, with the outcome.
-type played struct {
+// A playback is a tape that rpcx has played to a peer, with the outcome.
+type playback struct {
 	file  string
 	found []*player.Found
 	err   error // why rpcx could not play the connection to the end
@@ -40,18 +40,18 @@ func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string,
 	if err := o.readable(ctx, files, po, rules); err != nil {
 		return err
 	}
-	cfg, err := o.reaching(ctx, run)
+	cfg, err := o.transportConfig(ctx, run)
 	if err != nil {
 		return err
 	}
 	po.Tap = options.Tap(run)
 	so := session.Options{Transport: cfg, Await: o.conn.Await(run)}
-	all := make([]*played, len(files))
+	all := make([]*playback, len(files))
 	slots := make(chan struct{}, max(o.jobs, 1))
 	var wg sync.WaitGroup
 	started := time.Now()
 	for i, file := range files {
-		p := &played{file: file, done: make(chan struct{})}
+		p := &playback{file: file, done: make(chan struct{})}
 		all[i] = p
 		wg.Go(func() {
 			defer close(p.done)
@@ -61,13 +61,13 @@ func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string,
 				return
 			}
 			begin := time.Now()
-			p.found, p.err = o.one(ctx, run, file, po, rules, so)
+			p.found, p.err = o.playTape(ctx, run, file, po, rules, so)
 			p.took = time.Since(begin)
 		})
 	}
-	err = o.tell(run, all)
+	err = o.printAll(run, all)
 	wg.Wait()
-	return errors.Join(err, o.sum(run, all, started))
+	return errors.Join(err, o.summarize(run, all, started))
 }
 
 // readable opens each of several tapes to report mistakes before rpcx plays any. It does nothing for a report, in which an unreadable
@@ -94,8 +94,8 @@ func (o *replayOptions) readable(ctx context.Context, files []string, po player.
 	return nil
 }
 
-// reaching returns the configuration for connecting to the peer, after applying its profile.
-func (o *replayOptions) reaching(ctx context.Context, run *env.Env) (cfg transport.Config, err error) {
+// transportConfig returns the configuration for connecting to the peer, after applying its profile.
+func (o *replayOptions) transportConfig(ctx context.Context, run *env.Env) (cfg transport.Config, err error) {
 	to, err := session.ParseEndpoint(o.to, o.conn.Dialect)
 	if err == nil {
 		err = options.ForPeer(run.Line, to).With(to.Profile).Check(run.Line)
@@ -112,7 +112,7 @@ func (o *replayOptions) reaching(ctx context.Context, run *env.Env) (cfg transpo
 	return cfg, err
 }
 
-func (o *replayOptions) tell(run *env.Env, all []*played) error {
+func (o *replayOptions) printAll(run *env.Env, all []*playback) error {
 	var failed error
 	for _, p := range all {
 		<-p.done
@@ -123,8 +123,8 @@ func (o *replayOptions) tell(run *env.Env, all []*played) error {
 	return failed
 }
 
-// sum writes the report and a summary. It returns a failure if a tape differs or was not played.
-func (o *replayOptions) sum(run *env.Env, all []*played, started time.Time) error {
+// summarize writes the report and a summary. It returns a failure if a tape differs or was not played.
+func (o *replayOptions) summarize(run *env.Env, all []*playback, started time.Time) error {
 	suite := report.Suite{Name: "rpcx replay", Started: started}
 	var worst error
 	differ, count := 0, 0
@@ -177,7 +177,7 @@ func (f failures) All() iter.Seq[report.Failure] {
 }
 
 // broken counts the tapes that failed to play and have no differences.
-func broken(all []*played) (n int) {
+func broken(all []*playback) (n int) {
 	for _, p := range all {
 		if p.err != nil && len(p.found) == 0 {
 			n++
@@ -186,8 +186,8 @@ func broken(all []*played) (n int) {
 	return n
 }
 
-// one plays one tape, with a new connection for each recorded one.
-func (o *replayOptions) one(ctx context.Context, run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]*player.Found, error) {
+// playTape plays one tape, with a new connection for each recorded one.
+func (o *replayOptions) playTape(ctx context.Context, run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]*player.Found, error) {
 	t, err := session.OpenTape(file, rules)
 	if err != nil {
 		return nil, err
@@ -256,20 +256,20 @@ func connections(ctx context.Context, t *transcript.Transcript, e endpoint.Endpo
 }
 
 func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint.Endpoint, po player.Options, so session.Options) ([]*player.Found, error) {
-	var said *noise
+	var extra *noise
 	if len(e.Address.Command) > 0 {
-		said = newNoise(t, n, so.Transport.Noise)
+		extra = newNoise(t, n, so.Transport.Noise)
 	}
-	if said != nil {
-		so.Transport.Noise = said.line
+	if extra != nil {
+		so.Transport.Noise = extra.line
 	}
 	conn, closeAll, err := session.DialMessages(ctx, e, so)
 	if err != nil {
 		return nil, err
 	}
 	defer closeAll()
-	if said != nil {
-		conn = said.over(conn)
+	if extra != nil {
+		conn = extra.wrap(conn)
 	}
 	return player.Client(ctx, t, n, conn, po)
 }

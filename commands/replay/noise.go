@@ -16,14 +16,14 @@ import (
 // noise is a connection to a child. It returns non-message lines as messages if the tape has them.
 type noise struct {
 	wire.Conn
-	texts map[string]bool   // the non-message lines on the tape
-	skip  func(line []byte) // receives the other lines
-	heard chan heard
-	done  chan struct{}
-	once  sync.Once
+	texts    map[string]bool   // the non-message lines on the tape
+	skip     func(line []byte) // receives the other lines
+	incoming chan received
+	done     chan struct{}
+	once     sync.Once
 }
 
-type heard struct {
+type received struct {
 	msg []byte
 	err error
 }
@@ -34,26 +34,26 @@ func newNoise(t *transcript.Transcript, track int, skip func(line []byte)) *nois
 	if len(texts) == 0 {
 		return nil
 	}
-	return &noise{texts: texts, skip: skip, heard: make(chan heard), done: make(chan struct{})}
+	return &noise{texts: texts, skip: skip, incoming: make(chan received), done: make(chan struct{})}
 }
 
 // line handles each line that is not a message; it is wire.Options.Noise.
 func (n *noise) line(line []byte) {
 	if n.texts[string(line)] {
-		n.hand(heard{msg: bytes.Clone(line)})
+		n.deliver(received{msg: bytes.Clone(line)})
 	} else if n.skip != nil {
 		n.skip(line)
 	}
 }
 
-// over makes n wrap the connection c.
-func (n *noise) over(c wire.Conn) *noise {
+// wrap makes n wrap the connection c.
+func (n *noise) wrap(c wire.Conn) *noise {
 	n.Conn = c
 	go func() {
 		defer wire.Guard()
 		for {
 			msg, err := c.Recv()
-			if !n.hand(heard{bytes.Clone(msg), err}) || err != nil {
+			if !n.deliver(received{bytes.Clone(msg), err}) || err != nil {
 				return
 			}
 		}
@@ -61,9 +61,9 @@ func (n *noise) over(c wire.Conn) *noise {
 	return n
 }
 
-func (n *noise) hand(h heard) bool {
+func (n *noise) deliver(h received) bool {
 	select {
-	case n.heard <- h:
+	case n.incoming <- h:
 		return true
 	case <-n.done:
 		return false
@@ -73,7 +73,7 @@ func (n *noise) hand(h heard) bool {
 // Recv implements wire.Conn.
 func (n *noise) Recv() ([]byte, error) {
 	select {
-	case h := <-n.heard:
+	case h := <-n.incoming:
 		return h.msg, h.err
 	case <-n.done:
 		return nil, net.ErrClosed

@@ -118,9 +118,9 @@ func (c *collector) result() (json.RawMessage, error) {
 func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
 	e := ev.Err.Clone()
 	if !ev.Final {
-		bye, done := env.CloseContext(ctx)
+		closing, done := env.CloseContext(ctx)
 		defer done()
-		_ = st.Cancel(bye)
+		_ = st.Cancel(closing)
 	}
 	return e
 }
@@ -128,9 +128,9 @@ func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
 // abandon cancels a call that failed with err, and returns why it ended.
 func abandon(ctx context.Context, st dialect.Stream, err error) error {
 	if ctx.Err() != nil {
-		bye, done := env.CloseContext(ctx)
+		closing, done := env.CloseContext(ctx)
 		defer done()
-		_ = st.Cancel(bye)
+		_ = st.Cancel(closing)
 	}
 	return env.Cause(ctx, err)
 }

@@ -40,11 +40,11 @@ func converse(run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Cl
 	if e.Reversed == endpoint.Accept {
 		cl.Pause() // --wait and --connect-timeout bound connecting, not --idle
 	}
-	heard := env.NewSniffer(run, e, cl)
-	defer func() { err = heard.Explain(err) }()
+	sniffer := env.NewSniffer(run, e, cl)
+	defer func() { err = sniffer.Explain(err) }()
 	var conv session.Conversation
 	err = untilReached(run, cl, func() (err error) {
-		conv, err = open(cl, run, e, c, cat, raw, heard)
+		conv, err = open(cl, run, e, c, cat, raw, sniffer)
 		return err
 	})
 	if err != nil {
@@ -54,7 +54,7 @@ func converse(run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Cl
 	defer func() { err = errors.Join(err, closeConversation(cl.Ctx, conv, &c.Hooks, err)) }()
 	cl.Touch()
 	if c.Listen > 0 {
-		if err := heard.AwaitMismatch(time.After(c.Listen)); err != nil {
+		if err := sniffer.AwaitMismatch(time.After(c.Listen)); err != nil {
 			return err
 		}
 	}

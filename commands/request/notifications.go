@@ -77,8 +77,8 @@ func (c *ResponsePrinter) finishNotifications() error {
 		}
 		b.err = b.print(m)
 	}
-	bye, done := env.CloseContext(ctx)
+	closing, done := env.CloseContext(ctx)
 	defer done()
-	_ = b.stream.Cancel(bye)
+	_ = b.stream.Cancel(closing)
 	return b.err
 }

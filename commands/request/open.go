@@ -102,12 +102,12 @@ func reach(ctx context.Context, run *env.Env, e endpoint.Endpoint) (endpoint.End
 	limit, _ := run.Line.Value("timeout").(time.Duration)
 	cl := env.NewDeadline(ctx, limit, 0)
 	defer cl.Stop()
-	far, err := relay.Reach(cl.Ctx, e)
-	if far != nil {
-		run.Reached, e.Dialect = far, far.Dialect()
+	client, err := relay.Reach(cl.Ctx, e)
+	if client != nil {
+		run.Reached, e.Dialect = client, client.Dialect()
 	}
 	if err == nil && e.Session != "" {
-		err = SameVersion(e.Session, far.Hello().Version)
+		err = SameVersion(e.Session, client.Hello().Version)
 	}
 	return e, env.Cause(cl.Ctx, err)
 }
@@ -126,7 +126,7 @@ func SameVersion(name, version string) error {
 
 // open connects with a client's flags. raw selects all messages, for connect. If a signal or a timeout caused the
 // error, open returns that cause.
-func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, heard *env.Sniffer) (session.Conversation, error) {
+func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, sniffer *env.Sniffer) (session.Conversation, error) {
 	ctx := cl.Ctx
 	o, err := options.ForSession(ctx, run, &c.Conn, &c.Hooks)
 	if err != nil {
@@ -148,14 +148,14 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 		o.Cache = cache.Refresh // a tape needs the catalog
 	}
 	run.Opened = o
-	o.Transport.First = heard.Sniff
+	o.Transport.First = sniffer.Sniff
 	if c.Lasts {
-		o.Transport.Unanswered = heard.Unanswered
+		o.Transport.Unanswered = sniffer.Unanswered
 	}
-	o.Wrap = heard.Connected
-	heard.Connecting()
+	o.Wrap = sniffer.Connected
+	sniffer.Connecting()
 	conv, err := session.Open(ctx, e, o)
-	heard.Opened(err == nil)
+	sniffer.Opened(err == nil)
 	if cause := wire.AsFault(context.Cause(ctx)); err != nil && cause != nil && !(cause.Kind == wire.Timeout && peerResponded(err)) {
 		return nil, cause
 	}

@@ -123,10 +123,10 @@ const descriptionTimeout = 3 * time.Second
 
 // dryTyping is like typing, but for a dry run. It waits at most descriptionTimeout.
 func (x *exchange) dryTyping(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
-	patient, done := context.WithTimeout(ctx, descriptionTimeout)
+	limited, done := context.WithTimeout(ctx, descriptionTimeout)
 	defer done()
-	cat, err := conv.Typing(patient, x.Args[0])
-	if err != nil && patient.Err() != nil && ctx.Err() == nil {
+	cat, err := conv.Typing(limited, x.Args[0])
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		x.Env.Console.Warn("the peer did not describe " + format.CleanLine(x.Args[0]) + " within " + descriptionTimeout.String() + "; parameters are not checked")
 		return nil, nil
 	}

@@ -30,15 +30,15 @@ func (o *Options) Passes(ctx context.Context, run *env.Env, listen, to endpoint.
 		return false
 	}
 	silent := len(so.Hooks) == 0 && o.Catalog == "" && so.Runtime == "" && len(so.Allow) == 0 && len(so.Deny) == 0 && so.Hook.OnOpen == nil
-	return silent && listen.Reversed == "" && o.takesAll(ctx, run, to, so)
+	return silent && listen.Reversed == "" && o.acceptsAll(ctx, run, to, so)
 }
 
 // versionsTimeout bounds the request for a peer's versions.
 const versionsTimeout = 10 * time.Second
 
-// takesAll reports whether the peer at to accepts clients of all versions. If the request fails, it returns true, and
+// acceptsAll reports whether the peer at to accepts clients of all versions. If the request fails, it returns true, and
 // the clients get the peer's error.
-func (o *Options) takesAll(ctx context.Context, run *env.Env, to endpoint.Endpoint, so session.Options) bool {
+func (o *Options) acceptsAll(ctx context.Context, run *env.Env, to endpoint.Endpoint, so session.Options) bool {
 	unchanged := to.Spec().Handshake.Unchanged
 	if unchanged == nil {
 		return true

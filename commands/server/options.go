@@ -147,11 +147,11 @@ func (o *Options) policy(so *session.Options) error {
 			return err
 		}
 		var p struct{ Allow, Deny []string }
-		said := c.TakeExtra("policy")
-		if said == nil {
+		given := c.TakeExtra("policy")
+		if given == nil {
 			continue
 		}
-		dec := json.NewDecoder(bytes.NewReader(said))
+		dec := json.NewDecoder(bytes.NewReader(given))
 		dec.DisallowUnknownFields() // a misspelt "allow" would allow everything
 		if err := dec.Decode(&p); err != nil {
 			return wire.NewFault(wire.Usage, fmt.Sprintf("%s: policy is {\"allow\":[PATTERN…],\"deny\":[PATTERN…]}: %v", file, err), err)

@@ -86,7 +86,7 @@ func Serve(ctx context.Context, t Listener, command []string, listening string) 
 		err = cmp.Or(err, t.Close())
 	}()
 	if at := t.Endpoint(); at != "" {
-		if err := tellWhere(at, listening, command == nil); err != nil {
+		if err := writeAddress(at, listening, command == nil); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,7 @@ func Run(ctx context.Context, run *env.Env, s *session.Server, command []string,
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
 	if at := s.Endpoint(); at != "" {
-		err = tellWhere(at, listening, command == nil)
+		err = writeAddress(at, listening, command == nil)
 	}
 	if err == nil {
 		err = untilEnd(ctx, s.Endpoint(), served, command, func() { s.Finish(ctx) })
@@ -40,12 +40,12 @@ func Run(ctx context.Context, run *env.Env, s *session.Server, command []string,
 	return err
 }
 
-// tellWhere writes the listen address to file or, if file is "" and ours is set, to stdout.
-func tellWhere(at, file string, ours bool) error {
+// writeAddress writes the listen address to file or, if file is "" and ours is set, to stdout.
+func writeAddress(at, file string, toStdout bool) error {
 	switch {
 	case file != "":
 		return options.WriteAddress(file, at)
-	case ours:
+	case toStdout:
 		return cmdline.Print(os.Stdout, options.AddressLine(at)+"\n")
 	}
 	return nil

@@ -199,7 +199,7 @@ func Params(l *cmdline.CommandLine, err error) error {
 		return err
 	}
 	g := *f
-	if hint, fix := strayWord(l, arg.Arg); hint != "" {
+	if hint, fix := misplacedWord(l, arg.Arg); hint != "" {
 		g.Hint, g.Fix = hint, fix
 		return &g
 	}

@@ -20,8 +20,8 @@ var programFlags = []string{"--expect", "--expect-any", "--expect-none", "--unti
 // its quotes.
 var operators = []string{"==", "!=", "<", ">", "<=", ">=", "=", "|", "and", "or", "+", "-", "*", "//"}
 
-// strayWord returns why arg cannot be a parameter, and the intended line, or "" if arg may be one.
-func strayWord(l *cmdline.CommandLine, arg string) (hint string, fix []string) {
+// misplacedWord returns why arg cannot be a parameter, and the intended line, or "" if arg may be one.
+func misplacedWord(l *cmdline.CommandLine, arg string) (hint string, fix []string) {
 	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 	switch dash := slices.Index(l.Words, "--"); {
 	case dash >= 0 && strings.HasPrefix(arg, "-") && l.Lookup(name) != nil:

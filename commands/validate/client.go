@@ -47,7 +47,7 @@ func (o *validateOptions) checkClient(ctx context.Context, r *outcome) error {
 	so.Record = j.record
 	cl := env.NewDeadline(ctx, o.client.Time.Timeout.Or(0), 0)
 	defer cl.Stop()
-	c := &clients{gone: make(chan struct{}), untilFirst: command == nil}
+	c := &clients{disconnected: make(chan struct{}), untilFirst: command == nil}
 	so.Wrap = c.wrap
 	s, err := session.Listen(cl.Ctx, e, so)
 	if err != nil {
@@ -58,7 +58,7 @@ func (o *validateOptions) checkClient(ctx context.Context, r *outcome) error {
 	if c.untilFirst {
 		go func() {
 			select {
-			case <-c.gone:
+			case <-c.disconnected:
 				stop()
 			case <-served.Done():
 			}
@@ -92,9 +92,9 @@ func (o *validateOptions) listenArgs(ctx context.Context, r *outcome) (endpoint.
 
 // clients reports when the first client has disconnected.
 type clients struct {
-	untilFirst bool          // serving ends when the first client has disconnected
-	gone       chan struct{} // closed when the first client has disconnected
-	once       sync.Once
+	untilFirst   bool          // serving ends when the first client has disconnected
+	disconnected chan struct{} // closed when the first client has disconnected
+	once         sync.Once
 }
 
 // wrap returns conn in a form that reports its end. POSTs do not count, because others follow them.
@@ -102,25 +102,25 @@ func (c *clients) wrap(conn wire.Conn) wire.Conn {
 	if _, post := conn.(wire.SingleExchange); post || !c.untilFirst {
 		return conn
 	}
-	return &closeNotifier{Conn: conn, left: func() { c.once.Do(func() { close(c.gone) }) }}
+	return &closeNotifier{Conn: conn, onClose: func() { c.once.Do(func() { close(c.disconnected) }) }}
 }
 
 // closeNotifier is a connection that reports its end: rpcx closes it when the client has disconnected and its requests
 // are answered.
 type closeNotifier struct {
 	wire.Conn
-	left func()
+	onClose func()
 }
 
 // Close ends the connection.
 func (l *closeNotifier) Close() error {
-	defer l.left()
+	defer l.onClose()
 	return l.Conn.Close()
 }
 
 // CloseWith closes the connection with a code, if its transport has codes.
 func (l *closeNotifier) CloseWith(code int, reason string) error {
-	defer l.left()
+	defer l.onClose()
 	if with, ok := l.Conn.(wire.CloserWith); ok {
 		return with.CloseWith(code, reason)
 	}

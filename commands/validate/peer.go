@@ -39,11 +39,11 @@ type peerChecker struct {
 	record   *recorder.Recorder
 	watch    *watch
 
-	waiting  atomic.Pointer[env.Deadline] // the deadline, which each message from the peer extends
-	catalog  *catalog.Catalog             // the peer's catalog, or nil
-	declared *declared.Checker            // of catalog
-	calls    []call                       // the methods to call, see tries
-	unasked  error                        // why a probe could not be made, or nil
+	waiting    atomic.Pointer[env.Deadline] // the deadline, which each message from the peer extends
+	catalog    *catalog.Catalog             // the peer's catalog, or nil
+	declared   *declared.Checker            // of catalog
+	calls      []call                       // the methods to call, see tries
+	probeError error                        // why a probe could not be made, or nil
 
 	conv   *session.Direct                         // the conversation that checks share
 	shared *probes.Conn                            // its connection
@@ -193,7 +193,7 @@ func (j *peerChecker) wrapped() (so session.Options, got func() *probes.Conn, do
 	rec := j.record.Conn(tape.Open{Endpoint: j.endpoint.String()}, false)
 	done = func() { rec.Ended(wire.Send, nil) }
 	if so.Transport.Noise = rec.Noise(so.Transport.Noise); len(j.endpoint.Address.Command) == 0 {
-		so.Transport.Noise, so.Transport.NoiseLimit = stray(rec.Message, j.session.Transport.Noise), -so.Transport.NoiseLimit
+		so.Transport.Noise, so.Transport.NoiseLimit = recordInvalid(rec.Message, j.session.Transport.Noise), -so.Transport.NoiseLimit
 	}
 	so.Transport.Exchanged = session.Exchanged(rec)
 	var c *probes.Conn
@@ -226,11 +226,11 @@ func (j *peerChecker) dial(ctx context.Context, withHandshake bool) (*probes.Con
 		done()
 		return nil, nil, err
 	}
-	heard := got().Listen()
+	received := got().Listen()
 	return got(), func() {
 		_ = conn.Close()
 		closeAll()
-		<-heard
+		<-received
 		done()
 	}, nil
 }

@@ -21,7 +21,7 @@ func (j *peerChecker) probe(ctx context.Context, set []probes.Probe, wanted func
 	t := &probes.Target{Shared: j.shared, Dial: j.dial, AnswerTimeout: j.patience}
 	for i := range set {
 		p := &set[i]
-		if !wanted(p) || j.leftOut(p) {
+		if !wanted(p) || j.skips(p) {
 			continue
 		}
 		for _, vars := range j.each(p) {
@@ -32,7 +32,7 @@ func (j *peerChecker) probe(ctx context.Context, set []probes.Probe, wanted func
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if err := j.tell(p, vars, res); err != nil {
+			if err := j.reportResult(p, vars, res); err != nil {
 				return err
 			}
 		}
@@ -43,8 +43,8 @@ func (j *peerChecker) probe(ctx context.Context, set []probes.Probe, wanted func
 // needs maps values of probes.Probe.For to the reason for skipping the probe if the user has not given what it needs.
 var needs = map[string]string{"try": "it needs --try METHOD", "job": "it needs --try METHOD with a method that is a job"}
 
-// leftOut reports whether a probe must not be made. If so, it also reports the probe as skipped.
-func (j *peerChecker) leftOut(p *probes.Probe) bool {
+// skips reports whether a probe must not be made. If so, it also reports the probe as skipped.
+func (j *peerChecker) skips(p *probes.Probe) bool {
 	why := ""
 	switch {
 	case slices.Contains(j.o.disable, p.Name):
@@ -86,8 +86,8 @@ func (j *peerChecker) each(p *probes.Probe) []map[string]json.RawMessage {
 	return j.facts[p.For]
 }
 
-// tell reports the result of a probe.
-func (j *peerChecker) tell(p *probes.Probe, vars map[string]json.RawMessage, res probes.Result) error {
+// reportResult reports the result of a probe.
+func (j *peerChecker) reportResult(p *probes.Probe, vars map[string]json.RawMessage, res probes.Result) error {
 	c := report.Case{Name: p.Name, Class: j.endpoint.Dialect, Duration: res.Duration}
 	method := ""
 	if vars["method"] != nil {
@@ -101,7 +101,7 @@ func (j *peerChecker) tell(p *probes.Probe, vars map[string]json.RawMessage, res
 	case res.Error != nil:
 		c.Error = fmt.Sprintf("could not make the probe %s: %v", p.Name, res.Error)
 		j.run.Console.Warn(c.Error)
-		j.unasked = cmp.Or(j.unasked, res.Error)
+		j.probeError = cmp.Or(j.probeError, res.Error)
 	case res.Broken != "":
 		return j.r.check(c, validate.Problem{
 			Source: j.endpoint.String(), Rule: p.Name, Level: p.Level, Section: validate.SectionOf(p.Page, p.Section), Method: method, Pointer: validate.Nowhere,
@@ -133,6 +133,6 @@ func (j *peerChecker) sum(err error) error {
 	for _, why := range j.r.whys {
 		j.run.Console.Note("skipped because " + why + ": " + strings.Join(j.r.names[why], ", "))
 	}
-	err = cmp.Or(err, j.unasked)
+	err = cmp.Or(err, j.probeError)
 	return errors.Join(err, j.r.verdict(j.endpoint.String(), count(j.r.count.all, "check"), err != nil))
 }

@@ -140,13 +140,13 @@ func (r *outcome) check(c report.Case, all ...validate.Problem) error {
 // skip reports a check as skipped.
 func (r *outcome) skip(c report.Case, why string) {
 	r.count.skipped++
-	r.leaveOut(c.Name, why)
+	r.noteSkipped(c.Name, why)
 	c.Skipped = why
 	r.add(c)
 }
 
-// leaveOut stores the name of a skipped check for the summary.
-func (r *outcome) leaveOut(name, why string) {
+// noteSkipped stores the name of a skipped check for the summary.
+func (r *outcome) noteSkipped(name, why string) {
 	if r.names[why] == nil {
 		r.whys = append(r.whys, why)
 	}

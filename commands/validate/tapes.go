@@ -154,18 +154,18 @@ func (t *tapeCheck) all(ctx context.Context, lines *tape.Reader) error {
 		}
 		found, err := t.Line(ctx, l)
 		if err == nil {
-			err = errors.Join(context.Cause(ctx), t.tell(found))
+			err = errors.Join(context.Cause(ctx), t.printProblems(found))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	found, err := t.End(ctx)
-	return errors.Join(err, t.tell(found))
+	return errors.Join(err, t.printProblems(found))
 }
 
-// tell prints problems, and stores the first problem of each rule for the report.
-func (t *tapeCheck) tell(found []validate.Problem) error {
+// printProblems prints problems, and stores the first problem of each rule for the report.
+func (t *tapeCheck) printProblems(found []validate.Problem) error {
 	for i := range found {
 		p := &found[i]
 		if t.judged != "" && p.From != t.judged {

@@ -41,7 +41,7 @@ func (o *validateOptions) given(functions bool) (all []call, err error) {
 			}
 			if functions {
 				c.funcs = map[string]string{}
-				if c.params, err = c.lend(nil, c.params, ""); err != nil {
+				if c.params, err = c.takeFunctions(nil, c.params, ""); err != nil {
 					return nil, err
 				}
 			}
@@ -54,8 +54,8 @@ func (o *validateOptions) given(functions bool) (all []call, err error) {
 	return all, nil
 }
 
-// lend appends v, the part of the params at pointer, with null for each function. It adds the functions' hooks to c.
-func (c *call) lend(b, v []byte, pointer string) ([]byte, error) {
+// takeFunctions appends v, the part of the params at pointer, with null for each function. It adds the functions' hooks to c.
+func (c *call) takeFunctions(b, v []byte, pointer string) ([]byte, error) {
 	hook := scan.Get(v, "@on")
 	switch {
 	case scan.Type(hook) == 's' && bytes.Equal(scan.Compact(nil, v), scan.Pair("@on", hook)):
@@ -65,7 +65,7 @@ func (c *call) lend(b, v []byte, pointer string) ([]byte, error) {
 		return append(b, v...), nil
 	}
 	return scan.Rebuild(b, v, wire.DefaultMaxDepth, func(b []byte, i int, key, part []byte) ([]byte, error) {
-		return c.lend(b, part, scan.Descend(pointer, i, key))
+		return c.takeFunctions(b, part, scan.Descend(pointer, i, key))
 	})
 }
 

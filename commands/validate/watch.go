@@ -20,15 +20,15 @@ import (
 type watch struct {
 	judged string // the side whose violations are reported: "client" or "server"
 
-	mu      sync.Mutex
-	check   *ruleCheck // nil if the dialect has no rules
-	number  int        // the number of the latest message
-	clients int        // the number of connections
-	heard   bool       // the side to check has sent something
-	line    tape.Line
-	header  bool               // the tape's header line has been read
-	found   []validate.Problem // the first problems of each rule
-	err     error
+	mu       sync.Mutex
+	check    *ruleCheck // nil if the dialect has no rules
+	number   int        // the number of the latest message
+	clients  int        // the number of connections
+	received bool       // the side to check has sent something
+	line     tape.Line
+	header   bool               // the tape's header line has been read
+	found    []validate.Problem // the first problems of each rule
+	err      error
 }
 
 // newWatch returns a watch. If the dialect has no rules, it prints a note and checks nothing.
@@ -74,7 +74,7 @@ func (w *watch) see(l *tape.Line) {
 		w.clients++
 	case l.Kind == tape.Message || noise:
 		w.number++
-		w.heard = w.heard || noise && w.judged == "server" || !noise && sender(l.Dir) == w.judged
+		w.received = w.received || noise && w.judged == "server" || !noise && sender(l.Dir) == w.judged
 	}
 	l.Number = w.number
 	if w.check == nil || w.err != nil {
@@ -120,15 +120,15 @@ func (w *watch) end(ctx context.Context, j *peerChecker) error {
 	if w.check == nil || w.err != nil {
 		return w.err
 	}
-	if !w.heard {
+	if !w.received {
 		j.skip("the rules", "the peer sent no message")
 		return nil
 	}
-	late, err := w.check.End(ctx)
+	last, err := w.check.End(ctx)
 	if err != nil {
 		return err
 	}
-	w.note(late)
+	w.note(last)
 	for _, name := range namesOf(w.check.set) {
 		if err := w.rule(j, name); err != nil {
 			return err
@@ -167,8 +167,8 @@ func (j *peerChecker) tapeOf(endpoint string) (err error) {
 	return err
 }
 
-// stray returns a function that records invalid lines from a peer as if they were messages.
-func stray(to func(d wire.Direction, msg []byte), next func(line []byte)) func(line []byte) {
+// recordInvalid returns a function that records invalid lines from a peer as if they were messages.
+func recordInvalid(to func(d wire.Direction, msg []byte), next func(line []byte)) func(line []byte) {
 	return func(line []byte) {
 		to(wire.Recv, []byte(strings.ToValidUTF8(string(line), "\ufffd")))
 		next(line)

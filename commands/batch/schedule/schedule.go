@@ -4,14 +4,14 @@ package schedule
 // A Job is one line of a batch.
 type Job interface {
 	comparable
-	Over() bool // its response is known
-	Size() int  // in bytes
+	Ended() bool // its response is known
+	Size() int   // in bytes
 }
 
 // A Schedule contains the jobs of a batch from reading to printing. Its caller must hold a lock.
 //
 // Its rules:
-//   - The caller queues a job after it has read the job's line. Jobs start in the order of the lines. A job is over when
+//   - The caller queues a job after it has read the job's line. Jobs start in the order of the lines. A job has ended when
 //     its response is known. After the response is printed, another line can use the job.
 //   - The number of running jobs is limited. Only one more job may have started without a printed response, or none if the
 //     order is free: if no process reads stdout, no more calls start.
@@ -20,15 +20,15 @@ type Schedule[J Job] struct {
 	atOnce    int // the maximum number of running jobs
 	unordered bool
 
-	queued   fifo[J]
-	bytes    int     // the size of the lines in queued
-	order    fifo[J] // started jobs in the order of the lines; empty if unordered
-	ready    []J     // ended jobs to print next
-	printing []J     // the last result of Ready
-	free     []J
-	underWay int
-	held     int // the number of started jobs that are not free
-	stopped  bool
+	queued    fifo[J]
+	bytes     int     // the size of the lines in queued
+	order     fifo[J] // started jobs in the order of the lines; empty if unordered
+	ready     []J     // ended jobs to print next
+	printing  []J     // the last result of Ready
+	free      []J
+	running   int
+	unprinted int // the number of started jobs that are not free
+	stopped   bool
 }
 
 // New returns a Schedule with at most atOnce running jobs. It prints jobs in queue order, unless unordered is set.
@@ -68,8 +68,8 @@ func (s *Schedule[J]) Free() (j J, ok bool) {
 	return j, true
 }
 
-// most bounds how many started jobs may wait for printing.
-func (s *Schedule[J]) most() int {
+// maxUnprinted bounds how many started jobs may wait for printing.
+func (s *Schedule[J]) maxUnprinted() int {
 	if s.unordered {
 		return s.atOnce
 	}
@@ -78,7 +78,7 @@ func (s *Schedule[J]) most() int {
 
 // Start starts and returns the next job. ok is false if none may start.
 func (s *Schedule[J]) Start() (j J, ok bool) {
-	if s.queued.len() == 0 || s.underWay >= s.atOnce || s.held >= s.most() || s.stopped {
+	if s.queued.len() == 0 || s.running >= s.atOnce || s.unprinted >= s.maxUnprinted() || s.stopped {
 		return j, false
 	}
 	return s.start(), true
@@ -87,8 +87,8 @@ func (s *Schedule[J]) Start() (j J, ok bool) {
 func (s *Schedule[J]) start() J {
 	j := s.queued.pop()
 	s.bytes -= j.Size()
-	s.underWay++
-	s.held++
+	s.running++
+	s.unprinted++
 	if !s.unordered {
 		s.order.push(j)
 	}
@@ -97,12 +97,12 @@ func (s *Schedule[J]) start() J {
 
 // End records that j has ended. j is printed, or waits for earlier jobs.
 func (s *Schedule[J]) End(j J) {
-	s.underWay--
+	s.running--
 	if s.unordered {
 		s.ready = append(s.ready, j)
 		return
 	}
-	for s.order.len() > 0 && s.order.first().Over() {
+	for s.order.len() > 0 && s.order.first().Ended() {
 		s.ready = append(s.ready, s.order.pop())
 	}
 }
@@ -115,7 +115,7 @@ func (s *Schedule[J]) Ready() []J {
 
 // Printed frees the jobs of the last Ready.
 func (s *Schedule[J]) Printed() {
-	s.held -= len(s.printing)
+	s.unprinted -= len(s.printing)
 	s.free = append(s.free, s.printing...)
 	s.printing = s.printing[:0]
 }
@@ -124,7 +124,7 @@ func (s *Schedule[J]) Printed() {
 // starts and returns that job.
 func (s *Schedule[J]) Stop() (first J, ok bool) {
 	s.stopped = true
-	if ok = s.queued.len() > 0 && !s.unordered && s.held < s.most(); ok {
+	if ok = s.queued.len() > 0 && !s.unordered && s.unprinted < s.maxUnprinted(); ok {
 		first = s.start()
 	}
 	s.queued, s.bytes = fifo[J]{}, 0
@@ -135,10 +135,10 @@ func (s *Schedule[J]) Stop() (first J, ok bool) {
 func (s *Schedule[J]) Stopped() bool { return s.stopped }
 
 // AllPrinted reports whether all started jobs are printed.
-func (s *Schedule[J]) AllPrinted() bool { return s.held == 0 }
+func (s *Schedule[J]) AllPrinted() bool { return s.unprinted == 0 }
 
 // Done reports whether all jobs are printed.
-func (s *Schedule[J]) Done() bool { return s.held == 0 && s.queued.len() == 0 }
+func (s *Schedule[J]) Done() bool { return s.unprinted == 0 && s.queued.len() == 0 }
 
 // fifo is a queue of jobs. It reuses its memory.
 type fifo[J any] struct {

@@ -6,12 +6,12 @@ import (
 )
 
 type line struct {
-	name string
-	over bool
+	name  string
+	ended bool
 }
 
-func (l *line) Over() bool { return l.over }
-func (l *line) Size() int  { return len(l.name) }
+func (l *line) Ended() bool { return l.ended }
+func (l *line) Size() int   { return len(l.name) }
 
 func names(lines []*line) (s string) {
 	for _, l := range lines {
@@ -29,7 +29,7 @@ func started(s *Schedule[*line]) (all []*line) {
 
 func end(s *Schedule[*line], lines ...*line) {
 	for _, l := range lines {
-		l.over = true
+		l.ended = true
 		s.End(l)
 	}
 }
