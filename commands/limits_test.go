@@ -50,7 +50,7 @@ var limitTests = map[string]string{
 	"writing to stdout and stderr, after --timeout or a signal":                      "signals",
 	"responses to a peer that has closed its sending side":                           "wire/peer TestOwedAnswersAreBounded",
 	"a hook, except streams whose items are sent one by one":                         "hook-limits",
-	"the items of a hook that share one response, as to a POST":                      "serve-odd",
+	"the items of a hook that share one response, for example to a POST":             "serve-odd",
 	"hooks that wait for the next request of an MCP 2026-07-28 client":               "wire/dialect/mcp/modern TestMostWaiting",
 	"subscriptions of MCP 2026-07-28":                                                "wire/dialect/mcp/modern TestMostListenersAndTasks",
 	"tasks of MCP 2026-07-28":                                                        "wire/dialect/mcp/modern TestMostListenersAndTasks",

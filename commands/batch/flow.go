@@ -29,7 +29,7 @@ type flow struct {
 	first firstError
 
 	wake      chan struct{} // wakes the goroutine that calls advance; if nil, wakePrinter calls advance
-	advancing sync.Mutex    // unprinted during advance
+	advancing sync.Mutex    // held during advance
 	broken    error         // why printing ended, or nil
 
 	mu      sync.Mutex // guards the fields below

@@ -27,7 +27,7 @@ type typer struct {
 	given *catalog.Catalog     // the user's catalog, or nil
 	warn  func(text string)
 
-	mu        sync.Mutex // unprinted during a request, because other lines also need the response
+	mu        sync.Mutex // held during a request, because other lines also need the response
 	fetched   map[string]*catalog.Catalog
 	refetched map[string]bool         // keys that were requested again
 	warned    map[string]bool         // printed warnings

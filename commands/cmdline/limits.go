@@ -23,7 +23,7 @@ func Limits() []Limit {
 		{"writing to stdout and stderr, after --timeout or a signal", "0.4s", "", "the rest is lost"},
 		{"responses to a peer that has closed its sending side", "60s", "", "rpcx closes the connection"},
 		{"a hook, except streams whose items are sent one by one", "60s", "hook-timeout", "rpcx kills it, and the peer gets -32603"},
-		{"the items of a hook that share one response, as to a POST", "64 MiB, within the time of a hook", "hook-timeout", "rpcx kills the hook, and the peer gets -32000"},
+		{"the items of a hook that share one response, for example to a POST", "64 MiB, within the time of a hook", "hook-timeout", "rpcx kills the hook, and the peer gets -32000"},
 		{"hooks that wait for the next request of an MCP 2026-07-28 client", "256, 5m each", "input-timeout", "the call fails, and rpcx kills the hook"},
 		{"reconnecting after a lost connection", "5m", "reconnect-for", "the command fails"},
 		{"redirects of one request", "5, to the same origin", "", "status 3"},

@@ -229,7 +229,7 @@ func (l line) ask(typed string) []cache.Outline {
 	return outlinesIn(out)
 }
 
-// scripts holds the script of each shell.
+// scripts contains the script of each shell.
 //
 //go:embed shells/*
 var scripts embed.FS

@@ -55,7 +55,7 @@ func (run *Env) Verbose(text string) {
 
 // A Launcher is the command that started this process as a session in the background.
 type Launcher interface {
-	// Ended is closed when that command has ended.
+	// Ended returns a channel that is closed when that command has ended.
 	Ended() <-chan struct{}
 	// Ready reports to that command that the session is ready, which ends the command.
 	Ready()

@@ -50,7 +50,7 @@ type attempt struct {
 	foreign    bool // the peer responded in another framing
 }
 
-// An event is what happens on a connection: bytes of a stream, a message, or its end.
+// An event is a part of a byte stream, a message, or the end of a connection.
 type event struct {
 	b    []byte
 	err  error

@@ -82,11 +82,11 @@ func TestEveryDialectIsRecognised(t *testing.T) {
 		t.Fatalf("%d dialects", len(names))
 	}
 	for _, name := range names {
-		listenTime := []string{"tcp://127.0.0.1:0", "ws://127.0.0.1:0/", "http://127.0.0.1:0/"}
+		addresses := []string{"tcp://127.0.0.1:0", "ws://127.0.0.1:0/", "http://127.0.0.1:0/"}
 		if runtime.GOOS != "windows" {
-			listenTime = append(listenTime, "unix:"+filepath.Join(t.TempDir(), "s"))
+			addresses = append(addresses, "unix:"+filepath.Join(t.TempDir(), "s"))
 		}
-		for _, listen := range listenTime {
+		for _, listen := range addresses {
 			if strings.HasPrefix(listen, "http") && all.Named(name).Transport.Duplex {
 				continue
 			}

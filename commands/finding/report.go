@@ -20,7 +20,7 @@ type Report struct {
 	Fault    *wire.Fault // why the peer was not reached, or nil
 }
 
-// FirstBytes returns the first bytes of the peer in any attempt, escaped and shortened, or "".
+// FirstBytes returns the first bytes that the peer sent in any attempt, escaped and shortened, or "".
 func (r *Report) FirstBytes() string {
 	for _, t := range r.Tried {
 		if t.Received != "" {

@@ -97,7 +97,7 @@ func (s *Settings) check(l *cmdline.CommandLine, e endpoint.Endpoint, name strin
 		return l.Usage("--set %s is a member of requests, but %s sends no requests", name, strings.Join(l.Path, " "))
 	case !scan.HasType(val, declared.Type):
 		return l.Usage("--set %s takes a value of type %s, not %s", name, declared.Type, wire.Quote(cut(val))).
-			WithHint(name + ":=JSON gives a value that is not a string")
+			WithHint(name + ":=JSON passes a value that is not a string")
 	}
 	return nil
 }

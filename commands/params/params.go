@@ -25,7 +25,7 @@ type Typer interface {
 	Coerce(ctx context.Context, path []string, text string) (json.RawMessage, error)
 	// Properties returns the names of the params in order.
 	Properties() []string
-	// Check returns why params do not match, or nil. nil params are missing ones.
+	// Check returns why params do not match, or nil. A call without params has nil params.
 	Check(ctx context.Context, params json.RawMessage) error
 	// Undescribed returns the members of params that the schema allows but does not describe, if it describes others.
 	Undescribed(params json.RawMessage) []schema.Undescribed
@@ -41,7 +41,7 @@ type Options struct {
 	Value    bool                              // params may be any JSON value: a single bare argument is the whole value
 }
 
-// A Result is the params in the words.
+// A Result contains the params that the words define.
 type Result struct {
 	Params json.RawMessage   // nil if missing
 	Funcs  map[string]string // the names of hooks by JSON pointers into Params, where the values are null

@@ -137,7 +137,7 @@ func source(name string) string {
 	return name
 }
 
-// Shown returns a redacted word.
+// Shown returns word with its secrets redacted.
 func Shown(word string) string {
 	if key, op, value := splitKey(word); op != "" {
 		if redact.SecretName(key) {

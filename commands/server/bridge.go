@@ -91,8 +91,8 @@ func (o *Options) Pass(ctx context.Context, run *env.Env, listen, to endpoint.En
 	return Serve(ctx, t, command, o.Conn.Listen.File)
 }
 
-// Bridge returns a bridge to the peer of --to for requests without a hook, or nil without --to. The caller must close
-// it.
+// Bridge returns a bridge that passes requests without a hook to the peer of --to, or nil without --to. The caller must
+// close it.
 func (o *Options) Bridge(ctx context.Context, run *env.Env, listen, to endpoint.Endpoint, so *session.Options) (*bridge.Bridge, error) {
 	if o.To == "" {
 		return nil, nil

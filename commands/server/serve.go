@@ -40,7 +40,7 @@ func Run(ctx context.Context, run *env.Env, s *session.Server, command []string,
 	return err
 }
 
-// writeAddress writes the listen address to file or, if file is "" and ours is set, to stdout.
+// writeAddress writes the listen address to file or, if file is "" and toStdout is set, to stdout.
 func writeAddress(at, file string, toStdout bool) error {
 	switch {
 	case file != "":

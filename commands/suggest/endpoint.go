@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Endpoint adds to the failure of an invalid endpoint the command line with the only possible correction, if any.
+// Endpoint completes err, the failure of an invalid endpoint, with the only possible correction of the command line, if any.
 func Endpoint(l *cmdline.CommandLine, err error) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Usage || f.Fix != nil {

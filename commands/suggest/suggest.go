@@ -1,5 +1,5 @@
-// Package suggest adds to failures the commands that the user probably meant, from the typed words and the peer's
-// methods. If no command is certain, it adds a hint.
+// Package suggest completes failures with the command that the user probably meant, based on the typed words and the
+// peer's methods. If no command is certain, it adds a hint.
 package suggest
 
 import (
@@ -19,8 +19,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Call adds to the failure of a call a command line with the correct method, if the peer or the catalog has a similar
-// one, or with parameters that the peer may accept.
+// Call completes f, the failure of a call, with a corrected command line: with a method that the peer or the catalog has,
+// if one is similar, or with parameters that the peer may accept.
 func Call(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 	if f.RPC != nil && f.Hint == "" && string(f.RPC.Code) == "-32602" {
 		invalidParams(run, f, cat)
@@ -66,8 +66,8 @@ func isTaskOnly(m *catalog.Method) bool {
 	return scan.String(scan.Get(scan.Get(m.Extra, "execution"), "taskSupport")) == "required"
 }
 
-// Job adds to the failure of a call the command that runs the method as a job, if the peer lists it as a job and
-// refuses calls.
+// Job completes f, the failure of a call, with the command that runs the method as a job, if the peer lists the method as
+// a job and refuses calls.
 func Job(run *env.Env, f *wire.Fault, m *catalog.Method) {
 	if f.RPC == nil || f.Hint != "" || m == nil || m.Kind != catalog.Job || string(f.RPC.Code) != "-32601" && !isTaskOnly(m) {
 		return
@@ -106,7 +106,7 @@ func nearestOf(data json.RawMessage) string {
 	return ""
 }
 
-// values adds correct arguments to the failure of a call with refused parameters: JSON values in place of strings, if
+// values completes f, the failure of a call whose parameters the peer has refused, with JSON values in place of strings, if
 // the peer names the parameter and the required type.
 func values(run *env.Env, f *wire.Fault) {
 	args := run.Line.Args
