@@ -1,7 +1,7 @@
 # bash completion for rpcx: . <(rpcx completion bash)
 
-# Splits the line before the cursor into _rpcx_words, quotes taken away; nothing of it is run. A quote that is still open
-# is left in _rpcx_open.
+# Splits the line before the cursor into _rpcx_words without quotes, and runs no part of it. _rpcx_open gets a quote that
+# is still open.
 _rpcx_split() {
 	local line=$1 word='' quote='' char i inside=no
 	_rpcx_words=()
@@ -38,7 +38,7 @@ _rpcx() {
 		;;
 	esac
 	if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
-	# Inside quotes bash replaces the word whole, elsewhere what follows the last word break.
+	# Inside quotes, bash replaces the whole word; elsewhere, it replaces the part after the last word break.
 	if [[ -n $_rpcx_open ]]; then return; fi
 	whole=${cur%"${cur##*["$COMP_WORDBREAKS"]}"}
 	for i in "${!COMPREPLY[@]}"; do

@@ -1,7 +1,7 @@
 # fish completion for rpcx: rpcx completion fish | source
 
 function __rpcx_complete
-	# The words as fish has taken them apart, with nothing expanded; the last one as far as it is typed.
+	# The words as fish has split them, without expansion. The last one ends at the cursor.
 	set -l words (commandline -opc)
 	set -l cur (commandline -ct)
 	set -l lines (command rpcx __complete $words[2..-1] "$cur" 2>/dev/null)

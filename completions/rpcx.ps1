@@ -2,13 +2,13 @@
 
 Register-ArgumentCompleter -Native -CommandName rpcx -ScriptBlock {
 	param($wordToComplete, $commandAst, $cursorPosition)
-	# The words before that of the cursor, as they would reach rpcx. Nothing of the line is evaluated.
+	# The words before the cursor's word, as rpcx would get them. No part of the line is evaluated.
 	$words = @($commandAst.CommandElements | Select-Object -Skip 1 |
 		Where-Object { $_.Extent.EndOffset -lt $cursorPosition } |
 		ForEach-Object { if ($_ -is [System.Management.Automation.Language.StringConstantExpressionAst]) { $_.Value } else { $_.Extent.Text } })
-	# A quote that was opened is no part of the word.
+	# An opening quote is not part of the word.
 	$word = $wordToComplete -replace '^[''"]|[''"]$', ''
-	# Before 7.3 an empty word does not reach a program, but for one that is two quotes.
+	# Before version 7.3, PowerShell passes an empty word to a program only if the word is two quotes.
 	if ($word -eq '' -and ($PSVersionTable.PSVersion -lt [version]'7.3' -or $PSNativeCommandArgumentPassing -eq 'Legacy')) {
 		$word = '""'
 	}
@@ -16,7 +16,7 @@ Register-ArgumentCompleter -Native -CommandName rpcx -ScriptBlock {
 	foreach ($line in ($lines | Select-Object -Skip 1)) {
 		$value, $says = $line -split "`t", 2
 		if (-not $says) { $says = $value }
-		# @NAME and much else means something to PowerShell, unless it is quoted.
+		# Unquoted, @NAME and many other words have a meaning in PowerShell.
 		$text = $value
 		if ($value -match '[^\w./:=+-]') { $text = "'" + $value.Replace("'", "''") + "'" }
 		[System.Management.Automation.CompletionResult]::new($text, $value, 'ParameterValue', $says)
