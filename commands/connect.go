@@ -131,7 +131,7 @@ func (c *connection) run() error {
 	go func() { fed <- c.feed() }()
 	owed := make(chan error, 1)
 	ctx := c.deadline.Ctx
-	quits := false // all responses have arrived
+	allArrived := false // all responses have arrived
 	for {
 		select {
 		case err := <-fed:
@@ -159,7 +159,7 @@ func (c *connection) run() error {
 		case <-ctx.Done():
 			c.pipe.Stop()
 			<-printed
-			if context.Cause(ctx) == options.ErrForElapsed || quits && c.deadline.OnIdle() {
+			if context.Cause(ctx) == options.ErrForElapsed || allArrived && c.deadline.OnIdle() {
 				return c.refusal()
 			}
 			return env.Cause(ctx, ctx.Err())
