@@ -45,8 +45,8 @@ type Options struct {
 	Unordered bool
 }
 
-// Run makes the calls that the lines of stdin contain, and prints one line for each. It returns a Fault of kind RPCError
-// if a call failed.
+// Run makes the call on each line of stdin, and prints one line for each. It returns a Fault of kind RPCError if a call
+// failed.
 func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat *catalog.Catalog, print *format.Pipeline) error {
 	b := &batch{env: run, o: o, print: print, spec: e.Spec(), types: newTyper(run, e, nil, cat, o.Params)}
 	b.jobs, b.idle = defaultJobs, o.Client.Time.Idle.Or(options.DefaultIdle)

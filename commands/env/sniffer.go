@@ -83,7 +83,7 @@ func (h *Sniffer) Sniff(b []byte) {
 // maxSniffed bounds the stored bytes of each call of Sniff.
 const maxSniffed = 1 << 10
 
-// explained lists the kinds of failures that another dialect, framing or transport can cause.
+// explained lists the kinds of failures that a wrong dialect, framing or transport can cause.
 var explained = []wire.FaultKind{wire.Protocol, wire.Timeout, wire.RPCError, wire.Closed, wire.Unreachable, wire.Auth}
 
 // Explain adds the peer's likely dialect, framing or transport to a failure, if the first bytes or the failure reveal

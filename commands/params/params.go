@@ -34,7 +34,7 @@ type Typer interface {
 // Options configure Parse. The zero value uses no types and no stdin.
 type Options struct {
 	Typer    Typer                             // nil without a known schema
-	NoCheck  bool                              // use strings for values that do not match
+	NoCheck  bool                              // send a value that does not match its schema as a string
 	Stdin    io.Reader                         // read at most once, and only if a word requires it
 	ReadFile func(name string) ([]byte, error) // os.ReadFile by default
 	Funcs    bool                              // the dialect has function values (key@on=NAME)

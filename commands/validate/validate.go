@@ -1,5 +1,6 @@
-// Package validate implements rpcx validate. It checks values against a schema, tapes and live peers with the rules of
-// their dialect, a peer's results and catalog with its own declarations, and a catalog with an older one.
+// Package validate implements rpcx validate. It checks values against a schema, tapes and live peers against the rules
+// of their dialect, and a peer's results and catalog against its own declarations. It compares a catalog with an older
+// one.
 //
 //	validate.go  the command, its flags, and the choice of the check
 //	problem.go   the output of problems, on stdout and in reports

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A reader converts the lines of a tape to rows.
+// A reader converts the lines on a tape to rows.
 type reader struct {
 	header  tape.Header
 	next    func() (*tape.Line, error)

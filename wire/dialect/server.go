@@ -163,7 +163,7 @@ type Request struct {
 	// Begin runs before the hook, after the policy and the schemas have allowed the request. Its error is the response.
 	// It may be nil.
 	Begin func() error
-	// Checked returns the part of a result to check with the catalog, or nil for none. By default, the whole result is
+	// Checked returns the part of a result to check against the catalog, or nil for none. By default, the whole result is
 	// checked.
 	Checked func(result json.RawMessage) json.RawMessage
 }

@@ -42,7 +42,7 @@ func (a *Answer) hasCRLF() bool {
 
 // FromFile reads a catalog and returns the hooks in its run members. A command that begins with ./ or ../ is relative
 // to the catalog's directory, or to the current directory if the catalog is a stream. FromFile refuses a file that
-// other users can write. Errors are usage Faults.
+// other users can write to. Errors are usage Faults.
 func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 	if !userfile.IsInherited(path) {
 		if err := trust.Check("hooks", path); err != nil {

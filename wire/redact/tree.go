@@ -177,7 +177,7 @@ func isEven(val []byte) bool {
 	return n%2 == 0
 }
 
-// isHeader reports whether a string is the name of a secret header, rather than a word.
+// isHeader reports whether a string is the name of a header that contains a secret, rather than ordinary text.
 func isHeader(name string) bool {
 	if name == "" || name[0] == '-' || while([]byte(name), 0, wordByte) < len(name) {
 		return false

@@ -9,8 +9,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A verdict is the result of checking a value with a schema. A broken $ref, for example, has an unknown result, which neither passes
-// nor fails. For this reason, not, oneOf and if never turn a guess into a failure.
+// A verdict is the result of checking a value against a schema. A broken $ref, for example, has an unknown result,
+// which neither passes nor fails. For this reason, not, oneOf and if never turn a guess into a failure.
 type verdict uint8
 
 const (

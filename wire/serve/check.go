@@ -118,7 +118,7 @@ func (m *method) result(ctx context.Context, r *dialect.Request, what string, re
 	return m.fits(ctx, "/result", what, result)
 }
 
-// event checks one event of a stream with the schema of its content type, or otherwise with that of the result.
+// event checks one event of a stream against the schema of its content type, or otherwise against that of the result.
 func (m *method) event(ctx context.Context, r *dialect.Request, ev wire.Event) error {
 	if ev.Kind != wire.Data {
 		return nil
@@ -186,9 +186,9 @@ func some(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return dialect.Matches(p, name) })
 }
 
-// Checked returns a Caller that checks calls with the schemas that the peer declares. It does not send params that do not
-// match, and returns an error for a result that does not match. If the dialect has no such declarations, Checked returns
-// c.
+// Checked returns a Caller that checks calls against the schemas that the peer declares. It does not send params that
+// do not match, and returns an error for a result that does not match. If the dialect has no such declarations, Checked
+// returns c.
 func (b *backend) Checked(c dialect.Caller) dialect.Caller {
 	codec := c.Connection().Codec
 	if codec == nil {

@@ -59,7 +59,7 @@ func Keys(b []byte) []Key {
 	return w.keys
 }
 
-// A walker collects the keys of a file.
+// A walker collects the keys in a file.
 type walker struct {
 	p      unstable.Parser
 	at     []string       // the current table

@@ -37,7 +37,7 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	case typeEvalResult, typeTick:
 		switch ev.Extra = beside(m.Raw, "value"); {
 		case m.Body != nil:
-		case m.Kind == wire.Item && !m.Final: // it had no effect, and neither will the next
+		case m.Kind == wire.Item && !m.Final: // an item without a value is not data
 			ev.Kind, ev.Message = wire.Progress, "no value"
 		default:
 			ev.Kind = wire.Done

@@ -33,7 +33,7 @@ func (c *Conn) Pieces(d wire.Direction) func(piece []byte) {
 	}
 }
 
-// add records the pending bytes and piece, except for an end that may be part of a secret.
+// add records the pending bytes and piece, except for trailing bytes that may belong to a secret.
 func (c *Conn) add(d wire.Direction, piece []byte) {
 	p := &c.pending[d]
 	if before := len(p.text); before > 0 {

@@ -76,7 +76,7 @@ func newServer(h *handler, k *clients) *http.Server {
 	return s
 }
 
-// warner turns the lines of a log into warnings to the user.
+// warner turns log lines into warnings to the user.
 type warner struct{ c transport.Config }
 
 func (w warner) Write(p []byte) (int, error) {

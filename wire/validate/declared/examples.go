@@ -14,8 +14,8 @@ import (
 // maxExamples is the maximum number of examples that are checked in one catalog.
 const maxExamples = 5_000
 
-// Examples checks each example and default in the catalog's schemas with the schema that contains it, and the examples of
-// methods (as in OpenRPC) with the schemas of params and result. It returns the number of checks.
+// Examples checks each example and default in the catalog's schemas against the schema that contains it, and the
+// examples of methods (as in OpenRPC) against the schemas of params and result. It returns the number of checks.
 func (k *Checker) Examples(ctx context.Context) (n int) {
 	for i := range k.catalog.Methods {
 		m := &k.catalog.Methods[i]

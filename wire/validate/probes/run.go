@@ -21,7 +21,7 @@ import (
 type Target struct {
 	// Shared is the open connection, after its handshake.
 	Shared *Conn
-	// Dial opens another connection, and makes a handshake if greeted is set. The caller must call close.
+	// Dial opens another connection, and performs the handshake if greeted is set. The caller must call close.
 	Dial func(ctx context.Context, greeted bool) (c *Conn, close func(), err error)
 	// AnswerTimeout bounds the wait for each answer.
 	AnswerTimeout time.Duration

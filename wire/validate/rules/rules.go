@@ -1,5 +1,5 @@
-// Package rules checks conversations with the rules of their dialect. It reads the lines of a tape, or the messages of
-// a live conversation, one by one, and returns the violations in each.
+// Package rules checks conversations against the rules of their dialect. It reads the lines on a tape, or the messages
+// of a live conversation, one by one, and returns the violations in each.
 //
 // A rule is data: a name, a level, a section of the specification, a sentence, and a jq program that finds violations.
 // The rules of a dialect are in a TOML file in the dialect's directory (dialect.Validation):

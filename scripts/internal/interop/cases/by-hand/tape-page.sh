@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the page and the HAR file of a tape in headless Chromium, which rpcx controls through the DevTools protocol
+# a tape as an HTML page and as a HAR file, opened in headless Chromium, which rpcx controls through the DevTools protocol
 . "$INTEROP/lib.sh"
 needs awk node
 
