@@ -19,7 +19,7 @@ import (
 	"rpcx/wire/session"
 )
 
-// A typer checks the lines of a batch with the user's catalog, or else with the peer's. It requests the part of the
+// A typer checks the lines of a batch against the user's catalog, or else the peer's. It requests the part of the
 // peer's catalog that a line needs: a module or, in dialects without modules, a method.
 type typer struct {
 	spec  dialect.Spec
@@ -84,7 +84,7 @@ func (t *typer) check(ctx context.Context, method string, given json.RawMessage)
 // maxWarnings bounds the warnings about misspelt parameters.
 const maxWarnings = 100
 
-// fits checks params with the method's schema in the catalog, and returns the undescribed params.
+// fits checks params against the method's schema in the catalog, and returns the undescribed params.
 func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) ([]schema.Undescribed, error) {
 	typer := t.typers[method]
 	if typer == nil {

@@ -16,8 +16,9 @@ import (
 	"rpcx/wire/session"
 )
 
-// Collect makes a call on a shared connection and returns its result. The result of a stream is an array of its data, that
-// of a job is the job's last data. Collect fails after idle without a message, and prints other events on run's console.
+// Collect makes a call on a shared connection and returns its result. The result of a stream is an array of its data,
+// and the result of a job is its last data. Collect fails after idle without a message, and prints other events on
+// run's console.
 func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op dialect.Op, idle time.Duration) (json.RawMessage, error) {
 	cl := env.NewDeadline(ctx, 0, idle)
 	defer cl.Stop()
@@ -28,7 +29,7 @@ func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op di
 	return collect(cl, run, conv, st)
 }
 
-// CollectFrom is like Collect, but for the stream st of a call that was sent waited ago.
+// CollectFrom is like Collect, but reads the stream st of a call. waited is the time since the call was sent.
 func CollectFrom(ctx context.Context, run *env.Env, conv session.Conversation, st dialect.Stream, idle, waited time.Duration) (json.RawMessage, error) {
 	cl := env.NewDeadlineSince(ctx, idle, waited)
 	defer cl.Stop()

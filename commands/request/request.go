@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/session"
 )
 
-// A Request is the request of a command: what to send, how to read the response, and the limits of both. Do sends it
-// and prints the response.
+// A Request defines what a command sends, how it reads the response, and the limits of both. Do sends the request and
+// prints the response.
 type Request struct {
 	Env      *env.Env
 	Client   *options.Client

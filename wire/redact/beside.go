@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// longestName is the maximum length of the name of a secret, in bytes.
+// longestName is the maximum length of a secret's name, in bytes.
 const longestName = 64
 
 // assigned finds the value at the "=" of NAME=VALUE if NAME means a secret.
@@ -86,7 +86,7 @@ func value(text []byte, from int) (start, end int) {
 	return from, while(text, end, part)
 }
 
-// isPlaceholder reports whether a value only stands for a secret, or is a word of a program.
+// isPlaceholder reports whether a value only stands for a secret, or is a call or a constant in a program.
 func isPlaceholder(val []byte) bool {
 	call := bytes.IndexByte(val, '(')
 	switch {

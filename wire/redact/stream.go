@@ -224,7 +224,7 @@ func Divided(text []byte, i int) int {
 	start := divided(text, i)
 	own, found := find(text[i:], 0)
 	switch {
-	case to > 0 && (found == 0 || from != i+own): // it is recognised by what precedes i
+	case to > 0 && (found == 0 || from != i+own): // the bytes before i show that it is a secret
 		start = min(from, start, i-1)
 	case start == i:
 		return i

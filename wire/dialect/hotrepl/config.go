@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// limits are the limits in the handshake, in the specification's order.
+// limits contains the limits that the handshake announces, in the specification's order.
 type limits struct {
 	MaxMessageBytes       int `json:"maxMessageBytes"`
 	MaxQueuedCommands     int `json:"maxQueuedCommands"`

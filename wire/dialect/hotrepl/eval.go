@@ -20,7 +20,7 @@ import (
 // errEvalTime is the cause of a context that ended at the time limit of an evaluation.
 var errEvalTime = errors.New("the evaluation timed out")
 
-// A printout collects at most most bytes of output.
+// A printout collects the output of code, up to most bytes.
 type printout struct {
 	text []byte
 	most int

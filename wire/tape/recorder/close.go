@@ -27,5 +27,5 @@ func closeOf(err error) *tape.Close {
 	return &tape.Close{Error: plain(err.Error())}
 }
 
-// plain redacts a text that comes from the peer or from an error.
+// plain redacts text that comes from the peer or from an error.
 func plain(text string) string { return string(redact.Text([]byte(text))) }

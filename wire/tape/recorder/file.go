@@ -112,8 +112,8 @@ func (r *Recorder) follow(f *os.File, name string, o *tape.Options) (err error) 
 	return r.continued(f, name, was, o)
 }
 
-// continued sets o so that recording continues the tape was, which is in f. If the last line has no line break, it adds
-// one.
+// continued sets o so that recording continues the tape in f, which was read as was. If the last line has no line
+// break, it adds one.
 func (r *Recorder) continued(f *os.File, name string, was *tape.Tape, o *tape.Options) (err error) {
 	if was.Size, err = f.Seek(0, io.SeekEnd); err != nil {
 		return unwritable(name, err)

@@ -23,7 +23,7 @@ import (
 type Options struct {
 	File   string      // the file name of the tape, or ""
 	Exists Existing    // what to do if the file exists
-	Also   io.Writer   // also receives the lines of the tape, only whole lines in each write; may be nil
+	Also   io.Writer   // also receives the tape, in writes of whole lines; may be nil
 	Split  bool        // each connection is recorded on a tape of its own: FILE-1.tape, FILE-2.tape, … for FILE.tape
 	Many   bool        // there can be several connections, and each line contains the number of its connection
 	Header tape.Header // the header of each tape
@@ -45,7 +45,7 @@ var generic = map[string]bool{"": true, "jsonrpc": true, "jsonrpc1": true}
 // Existing determines what happens if the tape exists and has messages.
 type Existing uint8
 
-// These choices are possible.
+// A tape that exists is refused, replaced or continued.
 const (
 	Refuse  Existing = iota // fail with a Fault of kind Conflict
 	Replace                 // truncate the file

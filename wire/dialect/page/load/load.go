@@ -20,8 +20,8 @@ import (
 // maxSize bounds the size of a dialect file in bytes.
 const maxSize = 1 << 20
 
-// Trusting decodes b, the text of an embedded dialect file, without the checks that Parse makes. The tests make those checks. Programs are
-// compiled when they are first used.
+// Trusting decodes b, the text of an embedded dialect file, without the checks of Parse, which the tests perform.
+// Programs are compiled when they are first used.
 func Trusting(file string, b []byte) (*Page, error) {
 	p := &Page{}
 	if err := toml.Read(b, p); err != nil {
