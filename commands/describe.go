@@ -39,7 +39,7 @@ func describeCommand(run *env.Env) *cmdline.Command {
 	flags := []cmdline.Flag{
 		cmdline.Bool("", "json", "", "print the catalog as JSON, even on a terminal", &o.json),
 		cmdline.Bool("", "probe", "", "detect dialect, framing and transport with trial messages (at most 10s, --timeout), report the attempts, and print the endpoint to use", &o.probe),
-		cmdline.Enum("", "format", "`catalog|openrpc|jsonschema`: the format of the JSON (catalog)", &o.form, describeForms),
+		cmdline.Enum("", "format", "`catalog|openrpc|jsonschema`: print JSON in this format (catalog)", &o.form, describeForms),
 	}
 	return &cmdline.Command{
 		Name:        "describe",
@@ -60,7 +60,7 @@ func describeCommand(run *env.Env) *cmdline.Command {
 const describeDescription = `Prints the catalog as JSON, which rpcx serve --catalog reads; on a terminal, as a table. The
 catalog comes from the peer: in JSON-RPC from its OpenRPC document (rpc.discover), in
 introspect from its modules, in ro from rpc.describe, in scomp from the handshake. rpcx
-caches catalogs of introspect below $XDG_CACHE_HOME. If the endpoint names no dialect and
+caches introspect catalogs under $XDG_CACHE_HOME. If the endpoint names no dialect and
 the server does not answer rpc.discover, rpcx looks at what the server sends first, requests
 the lists that well-known servers have, and tries the framing header. It then prints the
 endpoint to use on stderr. Without an endpoint, --dialect NAME prints the file of that

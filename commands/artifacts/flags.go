@@ -26,8 +26,8 @@ type Flags struct {
 // Flags returns the flags of s.
 func (s *Flags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Text(groupFiles, "save", "", "save the artifacts of the result below `DIR`, after checking size and sha256", &s.Dir),
-		cmdline.Text(groupFiles, "artifact-root", "", "read artifacts that are local files below `DIR`", &s.root),
+		cmdline.Text(groupFiles, "save", "", "save the result's artifacts under `DIR`, after checking size and sha256", &s.Dir),
+		cmdline.Text(groupFiles, "artifact-root", "", "read artifacts that are local files under `DIR`", &s.root),
 		cmdline.List(groupFiles, "artifact-host", "", "also fetch artifacts from `HOST[:PORT]`", &s.hosts),
 		cmdline.Generic(groupFiles, "max-artifact", "refuse files larger than `SIZE` (1G)", &s.maxSize),
 	}

@@ -174,7 +174,7 @@ func (k *SessionFlags) Flags() []cmdline.Flag {
 		cmdline.Generic(cmdline.GroupSession, "idle-exit", "close the session after `DURATION` without a command (1h; 0: never)", &k.idleExit),
 		cmdline.List(cmdline.GroupSession, "subscribe", "", "subscribe to `METHOD` (\"METHOD JSON\" with params) and keep the events for subscribe @NAME --since", &k.subscribe),
 		cmdline.Generic(cmdline.GroupSession, "inbox-timeout", "answer a pending call in the inbox with the default answer after `DURATION` (5m; 0: never)", &k.inboxTimeout),
-		cmdline.Text(cmdline.GroupSession, "inbox-default", "", "the default answer to calls in the inbox, a `JSON` value (an error)", &k.inboxDefault),
+		cmdline.Text(cmdline.GroupSession, "inbox-default", "", "answer calls in the inbox that time out with the value `JSON` (by default, with an error)", &k.inboxDefault),
 	}
 }
 

@@ -31,7 +31,7 @@ func (w *Evaluator) Flags() []cmdline.Flag {
 	w.cursor = -1
 	return []cmdline.Flag{
 		cmdline.Bool(cmdline.GroupHotRepl, "complete", "", "print completions of CODE instead of evaluating it", &w.complete),
-		cmdline.Number("", "cursor", "complete at the position `N` of CODE (its end)", 0, &w.cursor),
+		cmdline.Number("", "cursor", "complete at position `N` in CODE (by default, at its end)", 0, &w.cursor),
 		cmdline.Bool(cmdline.GroupHotRepl, "reset", "", "reset the peer's state; takes no CODE", &w.Reset),
 	}
 }

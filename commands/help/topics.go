@@ -132,7 +132,14 @@ func pageMembers() string {
 		if m.Choices != nil {
 			kind = strings.Join(m.Choices, " or ")
 		}
-		b.WriteString("* " + m.Path + " -- " + kind + ": " + m.Says + "\n")
+		if base, _, ok := strings.Cut(kind, " of NAME = "); ok && strings.Contains(m.Says, " = ") {
+			kind = base // the description says what NAME and its values are
+		}
+		separator := ": "
+		if strings.HasPrefix(m.Says, "If ") {
+			separator = ". "
+		}
+		b.WriteString("* " + m.Path + " -- " + kind + separator + m.Says + "\n")
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

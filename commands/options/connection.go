@@ -120,7 +120,7 @@ func (c *Connection) SharedFlags() []cmdline.Flag {
 		cmdline.List(cmdline.GroupConnection, "subprotocol", "", "offer the WebSocket subprotocol `NAME`", &c.subprotocols),
 		c.rootsFlag(),
 		cmdline.Text(cmdline.GroupConnection, "cert", "", "present the certificate chain in `FILE` (PEM), with --key", &c.tls.Cert),
-		cmdline.Text(cmdline.GroupConnection, "key", "", "use the private key of --cert in `FILE` (PEM)", &c.tls.Key),
+		cmdline.Text(cmdline.GroupConnection, "key", "", "use the private key in `FILE` (PEM) for the certificate of --cert", &c.tls.Key),
 		cmdline.Generic(cmdline.GroupConnection, "ping", "send a keep-alive ping every `DURATION`; close the connection if the peer does not respond", &c.ping),
 		cmdline.Generic(cmdline.GroupConnection, "max-message", "reject messages larger than `SIZE` (64M)", &c.MaxMessage),
 	}

@@ -29,7 +29,7 @@ type Settings struct {
 // Flags returns the flag of s.
 func (s *Settings) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.List(cmdline.GroupDialect, "set", "", "`NAME=TEXT` or NAME:=JSON, a value that the dialect declares", &s.given),
+		cmdline.List(cmdline.GroupDialect, "set", "", "set a value that the dialect declares: `NAME=TEXT` or NAME:=JSON", &s.given),
 	}
 }
 

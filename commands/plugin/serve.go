@@ -30,7 +30,7 @@ func serveCommand(run *env.Env) *cmdline.Command {
 	for _, group := range [][]cmdline.Flag{
 		{
 			cmdline.Text(groupPlugin, "listen", "", "serve on `ENDPOINT`, such as http://127.0.0.1:0/, not on stdin and stdout", &o.listen),
-			cmdline.Text(groupPlugin, "name", "", "name the library `NAME` (the catalog's name, else plugin)", &o.name),
+			cmdline.Text(groupPlugin, "name", "", "name the library `NAME` (by default, the catalog's name or plugin)", &o.name),
 			cmdline.Text(groupPlugin, "lib-version", "", "give the library the version `VERSION`", &o.version),
 			cmdline.Text(groupPlugin, "description", "", "describe the library with `TEXT`", &o.description),
 		},
@@ -43,7 +43,7 @@ func serveCommand(run *env.Env) *cmdline.Command {
 		Description: serveDescription,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Serve a plugin with one function, and call it", Command: `rpcx plugin call "exec:rpcx plugin serve --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},
-			{Says: "Serve the hooks of a file over HTTP", Command: "rpcx plugin serve --listen http://127.0.0.1:0/ --hooks plugin.json"},
+			{Says: "Serve the hooks in a file over HTTP", Command: "rpcx plugin serve --listen http://127.0.0.1:0/ --hooks plugin.json"},
 		}},
 		Flags:  pluginsOnly(flags),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runServe(ctx, run, o) },

@@ -171,7 +171,7 @@ func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example, 
 // optionsIntro describes how flags and their values are written.
 const optionsIntro = "Each command's page has its flags. You can write them anywhere before `--`, as `--flag VALUE` or `--flag=VALUE`. EXPR is a jq program. " +
 	"DURATION is `500ms`, `10s`, `2m` or a number of seconds; SIZE is `1000`, `64K`, `64M` or `1G`. PATTERN is a method's " +
-	"name, which may contain `*`. A number or a time in parentheses is the default. A flag that does not apply to the command and " +
+	"name, which may contain `*`. A value in parentheses, such as (10s), is the default. A flag that does not apply to the command and " +
 	"the endpoint is a usage error; `rpcx COMMAND ENDPOINT --help` lists those that apply. All commands have these:"
 
 // flag writes one option.

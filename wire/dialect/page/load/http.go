@@ -2,14 +2,14 @@ package load
 
 // HTTP defines which HTTP exchanges form a session.
 type HTTP struct {
-	Session string           `toml:"session" says:"the header that names a session: its value in a response is sent with each request from then on. A server starts a session with the first call (serve.first)"`
-	Again   int              `toml:"again" says:"the status of a response whose only purpose is that header, such as 409: rpcx sends the message again with the header. A server rejects requests without the header with this status"`
-	Values  map[string]Texts `toml:"values" says:"HEADER = the values that a server accepts; it rejects other values with 400"`
-	Prime   Prog             `toml:"prime" says:"a program on the params of the first call: true if the client accepts event streams that begin with an empty event"`
-	When    Prog             `toml:"when" says:"headers, events and end apply if this is true; its input is $kept"`
-	Headers map[string]Prog  `toml:"headers" says:"HEADER = a program on $kept that makes its value, a string"`
-	Mirror  map[string]Prog  `toml:"mirror" says:"HEADER = a program that makes its value, a string, from each message (the input, $method, $params); no output: no header. A value that a header cannot hold is sent as =?base64?…?="`
-	Events  string           `toml:"events" of:"GET" says:"GET: messages that belong to no request arrive on a permanent event stream; a response whose stream ends early is resumed"`
+	Session string           `toml:"session" says:"the header that names a session. A client sends the value from a response with each later request. A server starts a session with the first call (serve.first)"`
+	Again   int              `toml:"again" says:"the HTTP status of a response that only delivers that header, such as 409. A client sends the message again, with the header. A server uses this status to reject requests without the header"`
+	Values  map[string]Texts `toml:"values" says:"HEADER = the values that a server accepts. It rejects other values with HTTP status 400"`
+	Prime   Prog             `toml:"prime" says:"true if the client accepts event streams that begin with an empty event; the input is the params of the first call"`
+	When    Prog             `toml:"when" says:"headers, events and end apply if this is true; the input is $kept"`
+	Headers map[string]Prog  `toml:"headers" says:"HEADER = a program that makes the header's value, a string, from $kept"`
+	Mirror  map[string]Prog  `toml:"mirror" says:"HEADER = a program that makes the header's value, a string, from each message (the input, $method, $params). Without output, there is no header. A value that a header cannot hold is sent as =?base64?…?="`
+	Events  string           `toml:"events" of:"GET" says:"messages that belong to no request arrive on a permanent event stream, and rpcx resumes a response whose stream ends early"`
 	End     string           `toml:"end" of:"DELETE" says:"how a client ends the session"`
 	Resolve *Resolve         `toml:"resolve" says:"how rpcx finds the URL of the WebSocket, or the URL for POST requests, at an http:// endpoint"`
 }
@@ -18,19 +18,19 @@ type HTTP struct {
 type Resolve struct {
 	Get  Texts `toml:"get" says:"the paths that rpcx requests with GET, in order, until a response contains the URL"`
 	URL  Prog  `toml:"url" says:"the WebSocket's URL, made from the response. Only its path is used; host and port are those of the endpoint"`
-	Post Prog  `toml:"post" says:"instead of url: the URL for POST requests, if the endpoint has no path. A URL with another host is an error"`
+	Post Prog  `toml:"post" says:"the URL for POST requests, instead of url, if the endpoint has no path. A URL with another host is an error"`
 }
 
 // Requests defines the common parts of a client's requests.
 type Requests struct {
-	Params Prog `toml:"params" says:"an object that is merged into the params of each request of a client, made from $kept (the input) and $method; no output: nothing is added"`
+	Params Prog `toml:"params" says:"an object that rpcx merges into the params of each request from a client, made from $kept (the input) and $method. Without output, rpcx adds nothing"`
 }
 
 // Input defines how a response requests input for a call, which is then repeated with the input.
 type Input struct {
-	When      Prog   `toml:"when" says:"true for a result that is not final, but requests input"`
-	Requests  string `toml:"requests" says:"the member of the result with the requests: an object of {method, params} by name, which hooks answer"`
-	Responses string `toml:"responses" says:"the member of the next call's params that receives the results, by the same names"`
+	When      Prog   `toml:"when" says:"true for a result that requests input and is not final"`
+	Requests  string `toml:"requests" says:"the member of the result that has the requests: an object that maps names to {method, params}. Hooks answer the requests"`
+	Responses string `toml:"responses" says:"the member of the next call's params that receives the results, under the same names"`
 	Carry     Texts  `toml:"carry" says:"members of the result that the next call repeats in its params"`
 	Most      int    `toml:"most" says:"how many times a call may request input"`
 }

@@ -15,16 +15,16 @@ type Names struct {
 	Event     Members          `toml:"event" says:"the members of a notification: method, params, const, forbidden"`
 	Const     Consts           `toml:"const" says:"members with constant values, in all messages"`
 	Stream    Consts           `toml:"stream" says:"members with constant values in requests for a stream (rpcx subscribe), instead of those of request.const with the same names. A server streams only to such requests"`
-	Forbidden Texts            `toml:"forbidden" says:"members that messages must not have, such as jsonrpc of the base: rpcx does not send them, and rejects messages with them"`
+	Forbidden Texts            `toml:"forbidden" says:"members that messages must not have, such as the base's jsonrpc. rpcx does not send them, and rejects messages with them"`
 	OK        *OK              `toml:"ok" says:"the member whose value distinguishes results from errors"`
 	Params    string           `toml:"params" of:"object|array|one|flat|prefixed" says:"how params are sent: unchanged (object), as an array (array), as an array of one element (one), as members of the message (flat), or as an array that begins with the method (prefixed)"`
-	Order     map[string]Texts `toml:"order" says:"METHOD = the names of its parameters, in the order of the array that is sent; users and hooks have an object. METHOD may be a pattern"`
+	Order     map[string]Texts `toml:"order" says:"METHOD = the names of its parameters, in the order of the array that is sent. Users and hooks use an object. METHOD may be a pattern"`
 	None      string           `toml:"none" of:"omit|{}|[]|null" says:"what is sent for a call without params (omit)"`
-	IDs       string           `toml:"ids" of:"integer|string|none" says:"the type of ids (integer); none: responses arrive in the order of their requests"`
-	Counter   string           `toml:"counter" of:"calls|all" says:"which messages count: requests (calls), or every message sent (all)"`
-	Batches   bool             `toml:"batches" says:"true: an array is a batch of messages"`
-	Extra     Texts            `toml:"extra" says:"extra top-level members: users give them with --set NAME=VALUE, events have them in extra, and a response repeats those of its request"`
-	Sentinel  bool             `toml:"sentinel" says:"true: a message begins after a 0xFF byte; the part of the line before that byte is ignored"`
+	IDs       string           `toml:"ids" of:"integer|string|none" says:"the type of ids (integer). With none, responses arrive in the order of their requests"`
+	Counter   string           `toml:"counter" of:"calls|all" says:"which messages the ids count: requests (calls), or every message sent (all)"`
+	Batches   bool             `toml:"batches" says:"If true, an array is a batch of messages"`
+	Extra     Texts            `toml:"extra" says:"extra top-level members. Users set them with --set NAME=VALUE, events have them in extra, and a response repeats those of its request"`
+	Sentinel  bool             `toml:"sentinel" says:"If true, a message begins after a 0xFF byte, and rpcx ignores the part of the line before that byte"`
 }
 
 // Members defines the member names for one kind of message. Each name is a dotted path.
@@ -33,11 +33,11 @@ type Members struct {
 	Params  string `toml:"params" says:"the params"`
 	ID      string `toml:"id" says:"the id"`
 	Result  string `toml:"result" says:"the result"`
-	Error   string `toml:"error" says:"the error; present if the call failed"`
+	Error   string `toml:"error" says:"the error, which is present if the call failed"`
 	Code    string `toml:"code" says:"the error's code"`
-	Message string `toml:"message" says:"the error's message. If code names the same member, it contains the code if the code is a string (such as the name of an error), otherwise the message"`
-	Data    string `toml:"data" says:"further data of the error"`
-	More    string `toml:"more" says:"in a response: true if further responses to the same request follow; each response is then an item"`
+	Message string `toml:"message" says:"the error's message. If code names the same member, that member contains the code if the code is a string (such as an error's name), and otherwise the message"`
+	Data    string `toml:"data" says:"further data about the error"`
+	More    string `toml:"more" says:"in a response: true if further responses to the same request follow. Each response is then an item"`
 	Const   Consts `toml:"const" says:"members with constant values, which identify such messages"`
 
 	Forbidden Texts `toml:"forbidden" says:"members that such messages never have; their absence identifies the messages"`

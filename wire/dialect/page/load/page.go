@@ -16,15 +16,15 @@ type Page struct {
 	Subprotocols Texts  `toml:"subprotocols" says:"subprotocols that a WebSocket requests"`
 
 	Flow  string `toml:"flow" of:"a2a|mcp" says:"the dialect's part that is written in Go: a2a and mcp have tasks, which are jobs (rpcx job)"`
-	Typed bool   `toml:"typed" says:"true: before a call, rpcx requests the catalog, and key=5 gets the type from the method's schema"`
+	Typed bool   `toml:"typed" says:"If true, rpcx requests the catalog before a call, and key=5 gets its type from the method's schema"`
 
 	Text      Text                       `toml:"text" says:"text around the JSON in WebSocket messages"`
-	Names     *Names                     `toml:"names" says:"the members of messages, where they differ from the base. Each is a dotted path; a number in it is an index of an array. If all begin with numbers, messages are arrays"`
+	Names     *Names                     `toml:"names" says:"the members of messages, where they differ from the base. Each name is a dotted path, in which a number is an array index. If every path begins with a number, each message is an array"`
 	Write     Write                      `toml:"write" says:"programs that write whole messages, where names are not enough; the input is null"`
 	Read      []Read                     `toml:"read" says:"programs that read messages, where names are not enough; the input is the message. The first rule whose condition is true applies"`
 	Set       map[string]string          `toml:"set" says:"NAME = TYPE (string, number, boolean, object, array, any): what users can set with --set NAME=TEXT. It is a member listed in names.extra, or a value of the handshake, $meta.NAME"`
 	Handshake []Step                     `toml:"greet" says:"the handshake of a client: its steps in order, each with call, notify or await"`
-	Leave     []Goodbye                  `toml:"leave" says:"the last messages of a client: steps in order, each with call or notify"`
+	Leave     []Goodbye                  `toml:"leave" says:"the last messages that a client sends: steps in order, each with call or notify"`
 	Answers   map[string]Prog            `toml:"answers" says:"METHOD = a program that makes the result from the params, for requests that every client answers. A hook of that exact name takes precedence over the program, which takes precedence over hooks whose names are patterns"`
 	Call      *Call                      `toml:"call" says:"how calls are wrapped in calls of another method"`
 	Eval      *Eval                      `toml:"eval" says:"how code is evaluated (rpcx eval)"`
@@ -35,14 +35,14 @@ type Page struct {
 	Requests  Requests                   `toml:"requests" says:"params that all requests have"`
 	Input     *Input                     `toml:"input" says:"how a response requests further input instead of giving the result"`
 	Cancel    *Cancel                    `toml:"cancel" says:"how a call is cancelled"`
-	Subscribe map[string]Subscribe       `toml:"subscribe" says:"[subscribe.METHOD]: the stream of a method, which may be a pattern"`
-	HTTP      HTTP                       `toml:"http" says:"sessions over HTTP, from the end of the handshake on"`
-	Describe  []Describe                 `toml:"describe" says:"how rpcx requests the catalog: its parts in order. Without call, methods gets the values kept in the handshake"`
-	Serve     Serve                      `toml:"serve" says:"the server's side"`
+	Subscribe map[string]Subscribe       `toml:"subscribe" says:"[subscribe.METHOD] defines the stream of a method, which may be a pattern"`
+	HTTP      HTTP                       `toml:"http" says:"sessions over HTTP, which start after the handshake"`
+	Describe  []Describe                 `toml:"describe" says:"how rpcx requests the catalog: the parts of the catalog, in order. In a part without call, the input of methods is the values kept in the handshake"`
+	Serve     Serve                      `toml:"serve" says:"how rpcx behaves as a server"`
 	Detect    *Detect                    `toml:"detect" says:"how rpcx detects a server of this dialect when the endpoint names another"`
 	Probe     *Probe                     `toml:"probe" says:"how rpcx describe --probe recognises a server by its messages"`
 	Bridge    Bridge                     `toml:"bridge" says:"how a bridge offers the methods of another dialect in this dialect (serve LISTEN --to E)"`
-	Rules     map[string]any             `toml:"rules" says:"rules for rpcx validate, beside those of the base: except, defs, about, [[rules.keep]], [[rules.rule]]; see rpcx-rules(7)"`
+	Rules     map[string]any             `toml:"rules" says:"rules for rpcx validate, in addition to those of the base: except, defs, about, [[rules.keep]], [[rules.rule]]; see rpcx-rules(7)"`
 }
 
 // Texts is a list of strings. A dialect file may contain a single string instead.
@@ -65,8 +65,8 @@ type Text struct {
 
 // Alive defines the heartbeats of both sides.
 type Alive struct {
-	Client *Beat `toml:"client" says:"the heartbeats of a client, from the end of the handshake on"`
-	Server *Beat `toml:"server" says:"the heartbeats of a server, from the first call on"`
+	Client *Beat `toml:"client" says:"the heartbeats of a client, which start after the handshake"`
+	Server *Beat `toml:"server" says:"the heartbeats of a server, which start with the first call"`
 }
 
 // Of returns the heartbeats of the server if serving is true, and otherwise those of the client.
@@ -79,21 +79,21 @@ func (a Alive) Of(serving bool) *Beat {
 
 // A Beat defines how one side keeps the connection alive.
 type Beat struct {
-	Every  Prog `toml:"every" says:"the interval between two messages of send, in milliseconds; the input is $kept"`
-	Send   Prog `toml:"send" says:"the whole message; the input is $kept"`
-	Is     Prog `toml:"is" says:"true for a heartbeat of the peer, which is not shown and needs no hook"`
-	Answer Prog `toml:"answer" says:"the whole message that answers it (the input)"`
+	Every  Prog `toml:"every" says:"the interval between heartbeats, in milliseconds; the input is $kept"`
+	Send   Prog `toml:"send" says:"the whole heartbeat message; the input is $kept"`
+	Is     Prog `toml:"is" says:"true for a heartbeat from the peer, which rpcx does not show and which needs no hook"`
+	Answer Prog `toml:"answer" says:"the whole reply to that heartbeat, which is the input"`
 }
 
 // Write contains the programs that write whole messages.
 type Write struct {
-	Request Prog `toml:"request" says:"a request with $method, $params, $id"`
-	Notify  Prog `toml:"notify" says:"a notification with $method, $params"`
+	Request Prog `toml:"request" says:"a request with $method, $params and $id"`
+	Notify  Prog `toml:"notify" says:"a notification with $method and $params"`
 	Result  Prog `toml:"result" says:"the response with $result to $request, whose id is $id"`
 	Error   Prog `toml:"error" says:"the response with $error to $request, whose id is $id"`
-	Event   Prog `toml:"event" says:"a notification of a server: $method, $params; for an item of a stream, $params is the item, $id the id of its $request, $result the response to that"`
-	End     Prog `toml:"end" says:"the message of a server at the end of a stream that the client has not ended, with the same variables"`
-	Hello   Prog `toml:"hello" says:"the first message of a server"`
+	Event   Prog `toml:"event" says:"a notification from a server, with $method and $params. For an item of a stream, $params is the item, $id the id of its $request, and $result the response to that request"`
+	End     Prog `toml:"end" says:"the server's message at the end of a stream that the client has not ended, with the same variables as event"`
+	Hello   Prog `toml:"hello" says:"the server's first message"`
 }
 
 // Read is a rule that recognizes one kind of message and reads it.
@@ -105,34 +105,34 @@ type Read struct {
 	Method Prog   `toml:"method" says:"its method"`
 	Params Prog   `toml:"params" says:"its params; for an item, its value, if there is no result"`
 	Result Prog   `toml:"result" says:"its result; for an item, its value"`
-	Error  Prog   `toml:"error" says:"its error: an object with code and message, or a string; no output: no error"`
-	Final  Prog   `toml:"final" says:"true for the last item (an item without a value only ends the stream), and for a response after which no items arrive; without it, items may follow the response to a subscribe"`
-	Extra  Prog   `toml:"extra" says:"an object with extra members: the extra of its event, and $extra"`
+	Error  Prog   `toml:"error" says:"its error: an object with code and message, or a string. No output means no error"`
+	Final  Prog   `toml:"final" says:"true for the last item (an item without a value only ends the stream), and for a response after which no items arrive. If final is absent, items may follow the response to a request for a stream"`
+	Extra  Prog   `toml:"extra" says:"an object with the extra members, which are extra in its event and $extra in programs"`
 }
 
 // A Step is one message of a handshake.
 type Step struct {
-	Call     string           `toml:"call" says:"the method to call; the next step waits for its response"`
+	Call     string           `toml:"call" says:"the method to call. The next step waits for the response"`
 	Notify   string           `toml:"notify" says:"the notification to send"`
-	Await    Prog             `toml:"await" says:"a condition: the message to wait for, among all messages since the start of the connection"`
+	Await    Prog             `toml:"await" says:"true for the message to wait for, among all messages since the start of the connection"`
 	Params   Prog             `toml:"params" says:"its params"`
 	When     Prog             `toml:"when" says:"the step is skipped unless this is true; its input is $kept"`
-	Wait     *bool            `toml:"wait" says:"false: the response may arrive after the next step, but must arrive before the end of the handshake"`
+	Wait     *bool            `toml:"wait" says:"If false, the response may arrive after the next step, but must arrive before the end of the handshake"`
 	ID       string           `toml:"id" says:"the id of the call, in place of a number"`
-	Optional bool             `toml:"optional" says:"true: an error response, an HTTP status of 400 or above (except 401, 403, 407, 429 and 502 to 504), or a timeout is not a failure; none of its values are kept"`
+	Optional bool             `toml:"optional" says:"If true, an error response, an HTTP status of 400 or above (except 401, 403, 407, 429 and 502 to 504), or a timeout is not a failure, and rpcx keeps none of the step's values"`
 	Within   string           `toml:"within" says:"the timeout of an await, or of an optional call that is not an HTTP request, such as 500ms. A late response to the call still counts until the response to the next call has arrived"`
-	Again    bool             `toml:"again" says:"true: if the peer ends the connection at this optional call, rpcx connects again and skips the call"`
-	Refused  map[string]Prog  `toml:"refused" says:"NAME = a program on the error that an optional call gets (code, message, data); its value is $kept.NAME from then on"`
+	Again    bool             `toml:"again" says:"If true, and the peer ends the connection at this optional call, rpcx connects again and skips the call"`
+	Refused  map[string]Prog  `toml:"refused" says:"NAME = a program on the error (code, message, data) that an optional call gets; its value is $kept.NAME from then on"`
 	For      Texts            `toml:"for" of:"eval" says:"the step runs once, before the first operation of this kind, and not in the handshake"`
-	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: its output for the response must be one of them, otherwise the status is 5"`
-	Login    bool             `toml:"login" says:"true: an error response, or one that is not accepted, means that the peer refuses the login: the status is 6"`
+	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: the program's output for the response must be one of the values, otherwise the exit status is 5"`
+	Login    bool             `toml:"login" says:"If true, an error response, or one that is not accepted, means that the peer refuses the login (exit status 6)"`
 	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program on the response, or on the awaited message; its value is $kept.NAME from then on"`
 }
 
 // A Goodbye is one message that a client sends before it closes the connection. The next one is sent whatever the
 // response is.
 type Goodbye struct {
-	Call   string `toml:"call" says:"the method to call; the next step waits for its response"`
+	Call   string `toml:"call" says:"the method to call. The next step waits for the response"`
 	Notify string `toml:"notify" says:"the notification to send"`
 	Params Prog   `toml:"params" says:"its params, made from $kept (the input)"`
 	When   Prog   `toml:"when" says:"the step is skipped unless this is true; its input is $kept"`
@@ -140,12 +140,12 @@ type Goodbye struct {
 
 // An EvalPrelude is one message that precedes an evaluation of code.
 type EvalPrelude struct {
-	Call     string           `toml:"call" says:"the method to call; the next step waits for its response"`
+	Call     string           `toml:"call" says:"the method to call. The next step waits for the response"`
 	Notify   string           `toml:"notify" says:"the notification to send"`
 	Params   Prog             `toml:"params" says:"its params, made from $kept (the input)"`
 	When     Prog             `toml:"when" says:"the step is skipped unless this is true; its input is $kept"`
-	Optional bool             `toml:"optional" says:"true: an error response is not a failure; none of its values are kept"`
-	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: its output for the response must be one of them, otherwise the status is 5"`
+	Optional bool             `toml:"optional" says:"If true, an error response is not a failure, and rpcx keeps none of the step's values"`
+	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: the program's output for the response must be one of the values, otherwise the exit status is 5"`
 	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program on the response; its value is $kept.NAME from then on"`
 }
 
@@ -155,7 +155,7 @@ type Call struct {
 	Method Prog `toml:"method" says:"the method to call in place of $method"`
 	Params Prog `toml:"params" says:"its params, made from $method and $params"`
 	Result Prog `toml:"result" says:"the result for the user, made from the result of that method"`
-	Error  Prog `toml:"error" says:"the error that the result of that method represents: an object with code and message; no output: no error"`
+	Error  Prog `toml:"error" says:"the error that the result of that method represents: an object with code and message. No output means no error"`
 }
 
 // Eval defines how code is evaluated.
@@ -163,9 +163,9 @@ type Eval struct {
 	First  []EvalPrelude `toml:"first" says:"messages before each evaluation: steps in order, each with call or notify"`
 	Call   string        `toml:"call" says:"the method to call"`
 	Params Prog          `toml:"params" says:"its params, made from $code"`
-	Extra  Prog          `toml:"extra" says:"an object with extra members, made from $extra, which the user gave"`
-	Result Prog          `toml:"result" says:"the value, made from its result"`
-	Error  Prog          `toml:"error" says:"the error that the result of that method represents: an object with code and message; no output: no error"`
+	Extra  Prog          `toml:"extra" says:"an object with extra members, made from those that the user set ($extra)"`
+	Result Prog          `toml:"result" says:"the value of the code, made from the method's result"`
+	Error  Prog          `toml:"error" says:"the error that the result of that method represents: an object with code and message. No output means no error"`
 }
 
 // After defines the client's calls after a notification.
@@ -180,14 +180,14 @@ type After struct {
 type During struct {
 	Token    Prog  `toml:"token" says:"an object that is merged into the params of a call, made from $token"`
 	Progress *Item `toml:"progress" says:"progress: {message, fraction}"`
-	Log      *Item `toml:"log" says:"a line of a log: {level, message, data, source}"`
+	Log      *Item `toml:"log" says:"log lines: {level, message, data, source}"`
 	Items    *Item `toml:"items" says:"data"`
 }
 
 // An Item recognizes notifications that belong to a call or a stream.
 type Item struct {
 	Method string `toml:"method" says:"its method, or a pattern"`
-	When   Prog   `toml:"when" says:"it belongs to the call or stream for which this is true (without it: to the only one); its input is the params"`
+	When   Prog   `toml:"when" says:"true for the call or stream to which the notification belongs; the input is the params. If when is absent, the notification belongs to the only call or stream"`
 	Event  Prog   `toml:"event" says:"the value that the user gets; its input is the params (.)"`
 }
 
@@ -198,16 +198,16 @@ type Cancel struct {
 	When   Prog   `toml:"when" says:"nothing is sent unless this is true"`
 	Params Prog   `toml:"params" says:"its params, made from $id, $method, $params"`
 	Except Texts  `toml:"except" says:"methods whose calls are never cancelled"`
-	HTTP   string `toml:"http" of:"send" says:"send: calls over HTTP are cancelled in this way too, not only by closing the request"`
+	HTTP   string `toml:"http" of:"send" says:"over HTTP, also cancel calls in this way, not only by closing the request"`
 	// Answer is "none" or an error code.
 	Answer  any             `toml:"answer" says:"the response to a cancelled call: \"none\", or the code of an error (-32800)"`
-	Pending map[string]Prog `toml:"pending" says:"METHOD = a program that makes the result of the peer's call from its params, if its hook is still running when the local call ($params) is cancelled; no output: the hook continues"`
+	Pending map[string]Prog `toml:"pending" says:"METHOD = a program that makes the result of the peer's call from its params, if the hook is still running when the local call ($params) is cancelled. Without output, the hook continues"`
 }
 
 // Subscribe defines the stream that a method opens, and its end.
 type Subscribe struct {
-	First   bool     `toml:"first" says:"true: the response to the request is the first item"`
-	Opened  string   `toml:"opened" says:"the notification that confirms the stream, recognised like an item; the response to the request then ends the stream"`
+	First   bool     `toml:"first" says:"If true, the response to the request is the first item"`
+	Opened  string   `toml:"opened" says:"the notification that confirms the stream, which rpcx recognizes in the same way as an item. The response to the request then ends the stream"`
 	Instead *Instead `toml:"instead" says:"another request that opens the stream"`
 	Item    Item     `toml:"item" says:"its items"`
 	Until   Prog     `toml:"until" says:"true for the params of the last item"`
@@ -216,7 +216,7 @@ type Subscribe struct {
 
 // Instead is a request for a stream that replaces the user's request.
 type Instead struct {
-	When   Prog   `toml:"when" says:"it is sent if this is true; its input is $kept"`
+	When   Prog   `toml:"when" says:"rpcx sends this request if the value is true; the input is $kept"`
 	Method string `toml:"method" says:"its method, whose [subscribe.METHOD] describes how the stream opens and ends"`
 	Params Prog   `toml:"params" says:"its params, made from $params (the input)"`
 	Item   Item   `toml:"item" says:"the items"`
@@ -232,10 +232,10 @@ type End struct {
 
 // Detect defines how to detect a server of the dialect.
 type Detect struct {
-	First   Texts    `toml:"first" says:"regular expressions; all of them match its first bytes, or the text of its errors"`
+	First   Texts    `toml:"first" says:"regular expressions, all of which match the server's first bytes, or the text of its errors"`
 	Unless  string   `toml:"unless" says:"a regular expression that does not match these bytes or this text"`
-	Instead Texts    `toml:"instead" says:"the dialects that it may be mistaken for (any)"`
-	Refusal *Refusal `toml:"refusal" says:"its error for a plain JSON-RPC request before the handshake"`
+	Instead Texts    `toml:"instead" says:"the dialects for which the server may be mistaken (by default, any)"`
+	Refusal *Refusal `toml:"refusal" says:"the server's error for a plain JSON-RPC request before the handshake"`
 }
 
 // Refusal is a server's error before the handshake.
@@ -247,10 +247,10 @@ type Refusal struct {
 
 // Probe defines a request that identifies a server of the dialect.
 type Probe struct {
-	Send    Prog  `toml:"send" says:"the whole message to send, made from $id; without it the server sends first"`
+	Send    Prog  `toml:"send" says:"the whole message to send, made from $id. If send is absent, the server sends the first message"`
 	Is      Prog  `toml:"is" says:"true only for messages of such a server; $request is the message that it responds to, or null"`
-	Session bool  `toml:"session" says:"true: the message begins a session, so only rpcx describe --probe sends it"`
-	Lists   bool  `toml:"lists" says:"true: the result is a list of methods"`
+	Session bool  `toml:"session" says:"If true, the message begins a session, so only rpcx describe --probe sends it"`
+	Lists   bool  `toml:"lists" says:"If true, the result is a list of methods"`
 	Hooks   Texts `toml:"hooks" says:"hooks of a client that may make a server offer more methods: rpcx describe --probe compares the lists"`
 }
 
@@ -263,24 +263,24 @@ type Describe struct {
 	Next     *Next  `toml:"next" says:"how to request the next page of a list"`
 	Methods  Prog   `toml:"methods" says:"the methods of the catalog, made from the response: {name, kind, description, params, result, extra}. Methods with the same name are merged"`
 	Info     Prog   `toml:"info" says:"the info of the catalog, made from the response: {name, version, description, extra}. Values of an earlier part take precedence"`
-	Optional bool   `toml:"optional" says:"true: an error response means that the peer does not have this part"`
+	Optional bool   `toml:"optional" says:"If true, an error response means that the peer does not have this part"`
 	Defs     Prog   `toml:"defs" says:"an object of schemas, to which the methods refer as #/$defs/NAME"`
-	Fresh    Prog   `toml:"fresh" says:"the number of milliseconds for which the response is valid, made from the response; no output: rpcx requests it each time"`
-	Private  Prog   `toml:"private" says:"true: the response may be for this user only, so it is not stored on disk"`
+	Fresh    Prog   `toml:"fresh" says:"the number of milliseconds for which the response is valid, made from the response. Without output, rpcx requests the response each time"`
+	Private  Prog   `toml:"private" says:"true if the response may be for this user only; rpcx then does not store it on disk"`
 	Stale    string `toml:"stale" says:"the notification after which the response is no longer valid"`
 	Partial  string `toml:"partial" says:"why the peer may have methods that are not listed, as a clause"`
 }
 
 // Next defines how to request the next page of a list.
 type Next struct {
-	Result Prog `toml:"result" says:"the cursor in a response; null or no output: the last page"`
+	Result Prog `toml:"result" says:"the cursor in a response. On the last page, the program yields null or nothing"`
 	Params Prog `toml:"params" says:"the params of the next call; the input is the cursor"`
 }
 
 // Bridge defines how a bridge offers methods of another dialect.
 type Bridge struct {
-	Name    Prog  `toml:"name" says:"the name under which a method is offered, made from its own name"`
-	Objects bool  `toml:"objects" says:"true: params must be an object; the bridge puts other params into the member params of an object"`
-	Asks    Texts `toml:"asks" says:"patterns of requests from servers to clients; a bridge to such a server does not offer their hooks to its own clients"`
-	Whole   bool  `toml:"whole" says:"true: a call has a single result, so a stream that ends is offered as an array of its items"`
+	Name    Prog  `toml:"name" says:"the name under which the bridge offers a method, made from the method's own name"`
+	Objects bool  `toml:"objects" says:"If true, params must be an object, and the bridge wraps other params in an object with the member params"`
+	Asks    Texts `toml:"asks" says:"patterns of requests from servers to clients. A bridge to such a server does not offer the hooks for them to its own clients"`
+	Whole   bool  `toml:"whole" says:"If true, a call has a single result, so the bridge offers a stream that ends as an array of its items"`
 }
