@@ -29,7 +29,7 @@ var jobVerbs = []jobVerb{
 	{
 		"run", "start a job, wait for it and print its result", argsMethod,
 		"Progress goes to stderr, the last result to stdout. A failed job ends with status 1.", dialect.JobRun,
-		[]cmdline.Example{{Says: "Save the files of a job's result", Command: "rpcx job run demo:hotrepl archive.export --save files --artifact-root /tmp"}},
+		[]cmdline.Example{{Says: "Save the files in a job's result", Command: "rpcx job run demo:hotrepl archive.export --save files --artifact-root /tmp"}},
 	},
 	{
 		"start", "start a job and print its name", argsMethod,
@@ -39,7 +39,7 @@ var jobVerbs = []jobVerb{
 	{
 		"status", "print the state of a job", argsJob,
 		"", dialect.JobStatus,
-		[]cmdline.Example{{Says: "Print the state of a job of the session work", Command: "rpcx job status @work job-1"}, {Says: "Print only the state", Command: `rpcx job status @work job-1 -r -q .status`}},
+		[]cmdline.Example{{Says: "Print the state of a job in the session work", Command: "rpcx job status @work job-1"}, {Says: "Print only the state", Command: `rpcx job status @work job-1 -r -q .status`}},
 	},
 	{
 		"wait", "wait for a job and print its result", argsJob,
@@ -49,7 +49,7 @@ var jobVerbs = []jobVerb{
 	{
 		"cancel", "cancel a job", argsJob,
 		"", dialect.JobCancel,
-		[]cmdline.Example{{Says: "Cancel a job of the session host", Command: `rpcx job cancel @host "$job"`}, {Says: "Start a job in a session and cancel it", Command: "rpcx connect demo:hotrepl --session host\nrpcx job cancel @host \"$(rpcx job start @host archive.export -r -q .job)\""}},
+		[]cmdline.Example{{Says: "Cancel a job in the session host", Command: `rpcx job cancel @host "$job"`}, {Says: "Start a job in a session and cancel it", Command: "rpcx connect demo:hotrepl --session host\nrpcx job cancel @host \"$(rpcx job start @host archive.export -r -q .job)\""}},
 	},
 	{
 		"list", "list jobs", "ENDPOINT",

@@ -87,21 +87,21 @@ var verbs = []verb{
 		},
 		examples: []cmdline.Example{
 			{Says: "Wait for a call for ten seconds", Command: "rpcx session next work --for 10s"},
-			{Says: "Claim the next call of approve", Command: `rpcx session next work --method approve`},
+			{Says: "Claim the next call to approve", Command: `rpcx session next work --method approve`},
 		},
 	},
 	{
 		name: "reply", args: "NAME ID VALUE", usage: "answer a call in the inbox with a JSON value", run: runReply,
 		description: "ID is the \"id\" that session next printed. If VALUE is -, rpcx reads the value from stdin.",
 		examples: []cmdline.Example{
-			{Says: "Yes", Command: "rpcx session reply work 1 true"},
+			{Says: "Answer yes", Command: "rpcx session reply work 1 true"},
 			{Says: "Read the answer from a file", Command: `rpcx session reply work 1 - < answer.json`},
 		},
 	},
 	{
 		name: "reject", args: "NAME ID CODE TEXT", usage: "answer a call in the inbox with an error", run: runReject,
 		examples: []cmdline.Example{
-			{Says: "No", Command: "rpcx session reject work 1 -32000 'not today'"},
+			{Says: "Answer no", Command: "rpcx session reject work 1 -32000 'not today'"},
 			{Says: "Reject a call with the code for invalid params", Command: `rpcx session reject work 1 -32602 "no such order"`},
 		},
 	},

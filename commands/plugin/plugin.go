@@ -35,7 +35,7 @@ func (o *flags) all(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
 		cmdline.Enum(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show the plugin's log from this level up (info)", &o.logLevel, format.LogLevels),
 		cmdline.Bool(groupPlugin, "no-environment", "", "do not send environment.open and environment.close", &o.Handshake.NoEnvironment),
-		cmdline.Bool(groupPlugin, "strict", "", "fail at the first line of the plugin that is not a message", &o.strict),
+		cmdline.Bool(groupPlugin, "strict", "", "fail at the first line from the plugin that is not a message", &o.strict),
 		cmdline.PositiveDuration(groupPlugin, "shutdown-timeout", "wait `DURATION` for the response to plugin.shutdown (1s)", &o.Handshake.Shutdown),
 	}
 	return pluginsOnly(append(flags, o.Client.Flags(run, options.IdleCall)...))

@@ -32,7 +32,7 @@ of later steps, {"$step":NAME} stands for its result. There, {"$on":NAME} is a c
 step that fails.`,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Create an object and call one of its methods", Command: `printf '%s\n' '{"as":"c","new":"Config"}' '{"method":"get","on":"c","args":["color"]}' | rpcx plugin run demo:scriptling -f -`},
-			{Says: "Run the steps of a file", Command: "rpcx plugin run exec:./plugin -f steps.ndjson"},
+			{Says: "Run the steps in a file", Command: "rpcx plugin run exec:./plugin -f steps.ndjson"},
 		}},
 		Flags:  append(flags, o.flags.all(run)...),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runRun(ctx, run, o) },

@@ -57,7 +57,7 @@ func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "offer clients the files that hooks write to $RPCX_ARTIFACTS, a directory under `DIR` (by default, a temporary directory)", &o.Files),
 			cmdline.PositiveDuration(cmdline.GroupHooks, "input-timeout", "end hooks that wait longer than `DURATION` for client input (5m)", &o.input),
 			cmdline.Text(cmdline.GroupHooks, "state-key", "", "seal the state that clients keep with the key in `@FILE`, which servers can share (by default, a random key)", &o.stateKey),
-			cmdline.Bool("", "print-config", "", "print the entry of this server for the configuration of an editor or agent, and exit", &o.printConfig),
+			cmdline.Bool("", "print-config", "", "print this server's entry for the configuration of an editor or agent, and exit", &o.printConfig),
 			cmdline.List(cmdline.GroupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
 			cmdline.List(cmdline.GroupHooks, "deny", "", "reject methods that match `PATTERN`", &o.deny),
 			cmdline.Number(cmdline.GroupListen, "max-inflight", "stop reading a connection while `N` of its requests are pending (1088)", 1, &o.inflight),

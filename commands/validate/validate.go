@@ -71,7 +71,7 @@ func Command(run *env.Env) *cmdline.Command {
 			{Says: "Check a tape, and write a report for a CI system", Command: "rpcx validate orders.tape --report junit=report.xml"},
 			{Says: "Check a client, with rpcx as its server", Command: "rpcx validate --role client tcp://127.0.0.1:0 --on 'add=jq:add' -- ./client-test"},
 			{Says: "Check each line of a file against a schema", Command: "rpcx validate --schema order.schema.json orders.ndjson"},
-			{Says: "Check the result of a method with a catalog", Command: "rpcx call demo:orders getOrder id=o_001 | rpcx validate --schema 'api.json#getOrder.result'"},
+			{Says: "Check the result of a method against a catalog", Command: "rpcx call demo:orders getOrder id=o_001 | rpcx validate --schema 'api.json#getOrder.result'"},
 			{Says: "Store the catalog as a reference, to find later changes", Command: "rpcx describe demo:orders > api.json"},
 			{Says: "Check that a server still supports older programs", Command: "rpcx validate demo:orders --against api.json"},
 		}},

@@ -40,7 +40,7 @@ type Page struct {
 	Describe  []Describe                 `toml:"describe" says:"how rpcx requests the catalog: the parts of the catalog, in order. In a part without call, the input of methods is the values kept in the handshake"`
 	Serve     Serve                      `toml:"serve" says:"how rpcx behaves as a server"`
 	Detect    *Detect                    `toml:"detect" says:"how rpcx detects a server of this dialect when the endpoint names another"`
-	Probe     *Probe                     `toml:"probe" says:"how rpcx describe --probe recognises a server by its messages"`
+	Probe     *Probe                     `toml:"probe" says:"how rpcx describe --probe recognizes a server by its messages"`
 	Bridge    Bridge                     `toml:"bridge" says:"how a bridge offers the methods of another dialect in this dialect (serve LISTEN --to E)"`
 	Rules     map[string]any             `toml:"rules" says:"rules for rpcx validate, in addition to those of the base: except, defs, about, [[rules.keep]], [[rules.rule]]; see rpcx-rules(7)"`
 }

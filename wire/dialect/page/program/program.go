@@ -60,7 +60,7 @@ func Variables() []Variable {
 		{"meta", "in the handshake: an object with the values of --set that [set] declares", ofConn(func(c *Conn) json.RawMessage { return c.Meta })},
 		{"path", "the path of the endpoint's URL, without its query", ofConn(func(c *Conn) json.RawMessage { return text(c.Path) })},
 		{"http", "true if each message is an HTTP request", ofConn(func(c *Conn) json.RawMessage { return strconv.AppendBool(nil, c.HTTP) })},
-		{"logs", "the lowest level of log lines that the user sees; null: none", ofConn(func(c *Conn) json.RawMessage { return text(c.Logs) })},
+		{"logs", "the lowest level of the log lines that the user sees, or null if the user sees none", ofConn(func(c *Conn) json.RawMessage { return text(c.Logs) })},
 		{"version", "the version of rpcx", ofConn(func(c *Conn) json.RawMessage { return scan.AppendQuoted(nil, c.Version) })},
 		{"cwd", "the current directory", directory},
 		{"pid", "the id of this process", func(*Scope) json.RawMessage { return strconv.AppendInt(nil, int64(os.Getpid()), 10) }},
