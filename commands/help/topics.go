@@ -130,7 +130,8 @@ func pageMembers() string {
 	for _, m := range load.Table() {
 		kind := m.Kind
 		if m.Choices != nil {
-			kind = strings.Join(m.Choices, " or ")
+			last := len(m.Choices) - 1
+			kind = strings.TrimPrefix(strings.Join(m.Choices[:last], ", ")+" or "+m.Choices[last], " or ")
 		}
 		if base, _, ok := strings.Cut(kind, " of NAME = "); ok && strings.Contains(m.Says, " = ") {
 			kind = base // the description says what NAME and its values are

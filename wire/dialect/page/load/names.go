@@ -13,7 +13,7 @@ type Names struct {
 	Request   Members          `toml:"request" says:"the members of a request: method, params, id, const, forbidden"`
 	Response  Members          `toml:"response" says:"the members of a response: id, result, error, code, message and data (usually inside error), method (repeats that of the request), more, const, forbidden"`
 	Event     Members          `toml:"event" says:"the members of a notification: method, params, const, forbidden"`
-	Const     Consts           `toml:"const" says:"members with constant values, in all messages"`
+	Const     Consts           `toml:"const" says:"members with constant values in all messages"`
 	Stream    Consts           `toml:"stream" says:"members with constant values in requests for a stream (rpcx subscribe), instead of those of request.const with the same names. A server streams only to such requests"`
 	Forbidden Texts            `toml:"forbidden" says:"members that messages must not have, such as the base's jsonrpc. rpcx does not send them, and rejects messages with them"`
 	OK        *OK              `toml:"ok" says:"the member whose value distinguishes results from errors"`
@@ -38,7 +38,7 @@ type Members struct {
 	Message string `toml:"message" says:"the error's message. If code names the same member, that member contains the code if the code is a string (such as an error's name), and otherwise the message"`
 	Data    string `toml:"data" says:"further data about the error"`
 	More    string `toml:"more" says:"in a response: true if further responses to the same request follow. Each response is then an item"`
-	Const   Consts `toml:"const" says:"members with constant values, which identify such messages"`
+	Const   Consts `toml:"const" says:"members with constant values that identify such messages"`
 
 	Forbidden Texts `toml:"forbidden" says:"members that such messages never have; their absence identifies the messages"`
 }
@@ -49,7 +49,7 @@ type Consts map[string]any
 // OK names the member that distinguishes results from errors.
 type OK struct {
 	At string `toml:"at" says:"the member"`
-	Is any    `toml:"is" says:"its value in a message with a result"`
+	Is any    `toml:"is" says:"the value of that member in a message with a result"`
 }
 
 // AllNames returns the names in the dialect file. Names that the file does not define are those of its base.

@@ -13,17 +13,17 @@ type Page struct {
 	Source       string `toml:"source" says:"a reference to the protocol's documentation, such as a URL"`
 	Base         string `toml:"base" of:"jsonrpc|jsonrpc1|none" says:"the dialect for everything that the file does not define (jsonrpc)"`
 	Framing      string `toml:"framing" says:"the framing of byte streams, unless the endpoint names one (line)"`
-	Subprotocols Texts  `toml:"subprotocols" says:"subprotocols that a WebSocket requests"`
+	Subprotocols Texts  `toml:"subprotocols" says:"WebSocket subprotocols that the client requests"`
 
-	Flow  string `toml:"flow" of:"a2a|mcp" says:"the dialect's part that is written in Go: a2a and mcp have tasks, which are jobs (rpcx job)"`
+	Flow  string `toml:"flow" of:"a2a|mcp" says:"the part of the dialect that is written in Go: the tasks of a2a or mcp, which are jobs (rpcx job)"`
 	Typed bool   `toml:"typed" says:"If true, rpcx requests the catalog before a call, and key=5 gets its type from the method's schema"`
 
 	Text      Text                       `toml:"text" says:"text around the JSON in WebSocket messages"`
 	Names     *Names                     `toml:"names" says:"the members of messages, where they differ from the base. Each name is a dotted path, in which a number is an array index. If every path begins with a number, each message is an array"`
 	Write     Write                      `toml:"write" says:"programs that write whole messages, where names are not enough; the input is null"`
 	Read      []Read                     `toml:"read" says:"programs that read messages, where names are not enough; the input is the message. The first rule whose condition is true applies"`
-	Set       map[string]string          `toml:"set" says:"NAME = TYPE (string, number, boolean, object, array, any): what users can set with --set NAME=TEXT. It is a member listed in names.extra, or a value of the handshake, $meta.NAME"`
-	Handshake []Step                     `toml:"greet" says:"the handshake of a client: its steps in order, each with call, notify or await"`
+	Set       map[string]string          `toml:"set" says:"NAME = TYPE (string, number, boolean, object, array, any): what users can set with --set NAME=TEXT. NAME is a member listed in names.extra, or a value of the handshake, $meta.NAME"`
+	Handshake []Step                     `toml:"greet" says:"the client's handshake: steps in order, each with call, notify or await"`
 	Leave     []Goodbye                  `toml:"leave" says:"the last messages that a client sends: steps in order, each with call or notify"`
 	Answers   map[string]Prog            `toml:"answers" says:"METHOD = a program that makes the result from the params, for requests that every client answers. A hook of that exact name takes precedence over the program, which takes precedence over hooks whose names are patterns"`
 	Call      *Call                      `toml:"call" says:"how calls are wrapped in calls of another method"`
@@ -99,13 +99,13 @@ type Write struct {
 // Read is a rule that recognizes one kind of message and reads it.
 type Read struct {
 	When   Prog   `toml:"when" says:"the rule applies if this is true"`
-	Kind   string `toml:"kind" of:"response|request|notification|item|cancel" says:"the kind of message; an item belongs to the stream or call whose request has its id"`
+	Kind   string `toml:"kind" of:"response|request|notification|item|cancel" says:"the kind of message; an item belongs to the stream or call whose request has the item's id"`
 	From   string `toml:"from" of:"client|server" says:"the sender, if the other side uses the same message with another meaning (both)"`
-	ID     Prog   `toml:"id" says:"its id; for an item and a cancel, the id of the request"`
-	Method Prog   `toml:"method" says:"its method"`
-	Params Prog   `toml:"params" says:"its params; for an item, its value, if there is no result"`
-	Result Prog   `toml:"result" says:"its result; for an item, its value"`
-	Error  Prog   `toml:"error" says:"its error: an object with code and message, or a string. No output means no error"`
+	ID     Prog   `toml:"id" says:"the message's id; for an item and a cancel, the id of the request"`
+	Method Prog   `toml:"method" says:"the method"`
+	Params Prog   `toml:"params" says:"the params; for an item without a result, the item's value"`
+	Result Prog   `toml:"result" says:"the result; for an item, the item's value"`
+	Error  Prog   `toml:"error" says:"the error: an object with code and message, or a string. No output means no error"`
 	Final  Prog   `toml:"final" says:"true for the last item (an item without a value only ends the stream), and for a response after which no items arrive. If final is absent, items may follow the response to a request for a stream"`
 	Extra  Prog   `toml:"extra" says:"an object with the extra members, which are extra in its event and $extra in programs"`
 }
@@ -115,8 +115,8 @@ type Step struct {
 	Call     string           `toml:"call" says:"the method to call. The next step waits for the response"`
 	Notify   string           `toml:"notify" says:"the notification to send"`
 	Await    Prog             `toml:"await" says:"true for the message to wait for, among all messages since the start of the connection"`
-	Params   Prog             `toml:"params" says:"its params"`
-	When     Prog             `toml:"when" says:"the step is skipped unless this is true; its input is $kept"`
+	Params   Prog             `toml:"params" says:"the params"`
+	When     Prog             `toml:"when" says:"the step is skipped unless this is true; the input is $kept"`
 	Wait     *bool            `toml:"wait" says:"If false, the response may arrive after the next step, but must arrive before the end of the handshake"`
 	ID       string           `toml:"id" says:"the id of the call, in place of a number"`
 	Optional bool             `toml:"optional" says:"If true, an error response, an HTTP status of 400 or above (except 401, 403, 407, 429 and 502 to 504), or a timeout is not a failure, and rpcx keeps none of the step's values"`
@@ -134,16 +134,16 @@ type Step struct {
 type Goodbye struct {
 	Call   string `toml:"call" says:"the method to call. The next step waits for the response"`
 	Notify string `toml:"notify" says:"the notification to send"`
-	Params Prog   `toml:"params" says:"its params, made from $kept (the input)"`
-	When   Prog   `toml:"when" says:"the step is skipped unless this is true; its input is $kept"`
+	Params Prog   `toml:"params" says:"the params, made from $kept (the input)"`
+	When   Prog   `toml:"when" says:"the step is skipped unless this is true; the input is $kept"`
 }
 
 // An EvalPrelude is one message that precedes an evaluation of code.
 type EvalPrelude struct {
 	Call     string           `toml:"call" says:"the method to call. The next step waits for the response"`
 	Notify   string           `toml:"notify" says:"the notification to send"`
-	Params   Prog             `toml:"params" says:"its params, made from $kept (the input)"`
-	When     Prog             `toml:"when" says:"the step is skipped unless this is true; its input is $kept"`
+	Params   Prog             `toml:"params" says:"the params, made from $kept (the input)"`
+	When     Prog             `toml:"when" says:"the step is skipped unless this is true; the input is $kept"`
 	Optional bool             `toml:"optional" says:"If true, an error response is not a failure, and rpcx keeps none of the step's values"`
 	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: the program's output for the response must be one of the values, otherwise the exit status is 5"`
 	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program on the response; its value is $kept.NAME from then on"`
@@ -153,7 +153,7 @@ type EvalPrelude struct {
 type Call struct {
 	Plain  Prog `toml:"plain" says:"true for the name of a method whose calls are not wrapped"`
 	Method Prog `toml:"method" says:"the method to call in place of $method"`
-	Params Prog `toml:"params" says:"its params, made from $method and $params"`
+	Params Prog `toml:"params" says:"the params, made from $method and $params"`
 	Result Prog `toml:"result" says:"the result for the user, made from the result of that method"`
 	Error  Prog `toml:"error" says:"the error that the result of that method represents: an object with code and message. No output means no error"`
 }
@@ -162,7 +162,7 @@ type Call struct {
 type Eval struct {
 	First  []EvalPrelude `toml:"first" says:"messages before each evaluation: steps in order, each with call or notify"`
 	Call   string        `toml:"call" says:"the method to call"`
-	Params Prog          `toml:"params" says:"its params, made from $code"`
+	Params Prog          `toml:"params" says:"the params, made from $code"`
 	Extra  Prog          `toml:"extra" says:"an object with extra members, made from those that the user set ($extra)"`
 	Result Prog          `toml:"result" says:"the value of the code, made from the method's result"`
 	Error  Prog          `toml:"error" says:"the error that the result of that method represents: an object with code and message. No output means no error"`
@@ -171,9 +171,9 @@ type Eval struct {
 // After defines the client's calls after a notification.
 type After struct {
 	Event  string `toml:"event" says:"the notification"`
-	When   Prog   `toml:"when" says:"the call is skipped unless this is true; its input is the params"`
+	When   Prog   `toml:"when" says:"the call is skipped unless this is true; the input is the params"`
 	Call   string `toml:"call" says:"the method to call"`
-	Params Prog   `toml:"params" says:"its params"`
+	Params Prog   `toml:"params" says:"the params"`
 }
 
 // During defines which notifications belong to a running call.
@@ -186,9 +186,9 @@ type During struct {
 
 // An Item recognizes notifications that belong to a call or a stream.
 type Item struct {
-	Method string `toml:"method" says:"its method, or a pattern"`
+	Method string `toml:"method" says:"the method, or a pattern"`
 	When   Prog   `toml:"when" says:"true for the call or stream to which the notification belongs; the input is the params. If when is absent, the notification belongs to the only call or stream"`
-	Event  Prog   `toml:"event" says:"the value that the user gets; its input is the params (.)"`
+	Event  Prog   `toml:"event" says:"the value that the user gets; the input is the params (.)"`
 }
 
 // Cancel defines how a call is cancelled.
@@ -196,7 +196,7 @@ type Cancel struct {
 	Notify string `toml:"notify" says:"the notification that cancels the call"`
 	Call   string `toml:"call" says:"the method whose call cancels the call"`
 	When   Prog   `toml:"when" says:"nothing is sent unless this is true"`
-	Params Prog   `toml:"params" says:"its params, made from $id, $method, $params"`
+	Params Prog   `toml:"params" says:"the params, made from $id, $method, $params"`
 	Except Texts  `toml:"except" says:"methods whose calls are never cancelled"`
 	HTTP   string `toml:"http" of:"send" says:"over HTTP, also cancel calls in this way, not only by closing the request"`
 	// Answer is "none" or an error code.
@@ -209,7 +209,7 @@ type Subscribe struct {
 	First   bool     `toml:"first" says:"If true, the response to the request is the first item"`
 	Opened  string   `toml:"opened" says:"the notification that confirms the stream, which rpcx recognizes in the same way as an item. The response to the request then ends the stream"`
 	Instead *Instead `toml:"instead" says:"another request that opens the stream"`
-	Item    Item     `toml:"item" says:"its items"`
+	Item    Item     `toml:"item" says:"the items of the stream"`
 	Until   Prog     `toml:"until" says:"true for the params of the last item"`
 	End     *End     `toml:"end" says:"how the stream is ended"`
 }
@@ -217,9 +217,9 @@ type Subscribe struct {
 // Instead is a request for a stream that replaces the user's request.
 type Instead struct {
 	When   Prog   `toml:"when" says:"rpcx sends this request if the value is true; the input is $kept"`
-	Method string `toml:"method" says:"its method, whose [subscribe.METHOD] describes how the stream opens and ends"`
-	Params Prog   `toml:"params" says:"its params, made from $params (the input)"`
-	Item   Item   `toml:"item" says:"the items"`
+	Method string `toml:"method" says:"the method, whose [subscribe.METHOD] describes how the stream opens and ends"`
+	Params Prog   `toml:"params" says:"the params, made from $params (the input)"`
+	Item   Item   `toml:"item" says:"the items of the stream"`
 }
 
 // End defines the end of a stream.
@@ -227,7 +227,7 @@ type End struct {
 	Call   string `toml:"call" says:"the method to call"`
 	Notify string `toml:"notify" says:"the notification to send"`
 	Method string `toml:"method" says:"the same as call"`
-	Params Prog   `toml:"params" says:"its params, made from $params, $result (the input) and $id"`
+	Params Prog   `toml:"params" says:"the params, made from $params, $result (the input) and $id"`
 }
 
 // Detect defines how to detect a server of the dialect.
@@ -258,8 +258,8 @@ type Probe struct {
 type Describe struct {
 	Call     string `toml:"call" says:"the method to call"`
 	Get      string `toml:"get" says:"the path of an HTTP GET at the WebSocket's host, in place of a call"`
-	Params   Prog   `toml:"params" says:"its params"`
-	When     Prog   `toml:"when" says:"this part is skipped unless this is true; its input is $kept"`
+	Params   Prog   `toml:"params" says:"the params"`
+	When     Prog   `toml:"when" says:"this part is skipped unless this is true; the input is $kept"`
 	Next     *Next  `toml:"next" says:"how to request the next page of a list"`
 	Methods  Prog   `toml:"methods" says:"the methods of the catalog, made from the response: {name, kind, description, params, result, extra}. Methods with the same name are merged"`
 	Info     Prog   `toml:"info" says:"the info of the catalog, made from the response: {name, version, description, extra}. Values of an earlier part take precedence"`

@@ -21,7 +21,7 @@ type Serve struct {
 
 // Stop recognizes a notification that ends calls.
 type Stop struct {
-	Notify string `toml:"notify" says:"its method"`
+	Notify string `toml:"notify" says:"the method"`
 	When   Prog   `toml:"when" says:"true for the $params of a call that the notification ends; the input is the notification's params"`
 	Result Prog   `toml:"result" says:"the result of the call"`
 }
@@ -29,7 +29,7 @@ type Stop struct {
 // Early is the error for a call that is not allowed before the first call.
 type Early struct {
 	Code    int    `toml:"code" says:"the error's code"`
-	Message string `toml:"message" says:"its message"`
+	Message string `toml:"message" says:"the error's message"`
 	Except  Texts  `toml:"except" says:"methods that may be called at any time"`
 }
 
@@ -65,6 +65,6 @@ type HookEvents struct {
 // Say defines one notification.
 type Say struct {
 	When   Prog   `toml:"when" says:"the server sends the message if this is true; the input is $event"`
-	Method string `toml:"method" says:"its method"`
-	Params Prog   `toml:"params" says:"its params"`
+	Method string `toml:"method" says:"the method"`
+	Params Prog   `toml:"params" says:"the params"`
 }
