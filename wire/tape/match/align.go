@@ -8,8 +8,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxAligned is the maximum number of elements of an array in which moved elements are searched for. Equal elements at both
-// ends do not count.
+// maxAligned is the maximum length of an array in which rpcx searches for moved elements. Equal elements at both ends
+// do not count.
 const maxAligned = 64
 
 // aligned reduces the number of differences in found. A renamed member, or an array element that was added, removed or

@@ -36,7 +36,7 @@ func (d Difference) Placed() bool { return d.Text == "" || d.renamed() }
 
 type DifferenceKind string
 
-// The kinds of differences are these.
+// A difference has one of these kinds.
 const (
 	Differs DifferenceKind = "differs" // the values at Pointer differ
 	Missing DifferenceKind = "missing" // a message on the tape did not arrive

@@ -7,8 +7,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Patch returns msg, in which the expected values of the differences are replaced by the received ones. All other bytes are
-// kept, except for whitespace.
+// Patch returns msg with the received values of the differences in place of the expected ones. All other bytes are kept,
+// except for whitespace.
 func Patch(msg []byte, differences []Difference) []byte {
 	p := patcher{at: map[string]Difference{}, added: map[string][]Difference{}}
 	for _, d := range differences {
