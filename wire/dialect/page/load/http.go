@@ -8,7 +8,7 @@ type HTTP struct {
 	Prime   Prog             `toml:"prime" says:"true if the client accepts event streams that begin with an empty event; the input is the params of the first call"`
 	When    Prog             `toml:"when" says:"headers, events and end apply if this is true; the input is $kept"`
 	Headers map[string]Prog  `toml:"headers" says:"HEADER = a program that makes the header's value, a string, from $kept"`
-	Mirror  map[string]Prog  `toml:"mirror" says:"HEADER = a program that makes the header's value, a string, from each message (the input, $method, $params). Without output, there is no header. A value that a header cannot hold is sent as =?base64?…?="`
+	Mirror  map[string]Prog  `toml:"mirror" says:"HEADER = a program that makes the header's value, a string, from each message (the input, $method, $params). Without output, there is no header. rpcx sends a value that a header cannot hold as =?base64?…?="`
 	Events  string           `toml:"events" of:"GET" says:"messages that belong to no request arrive on a permanent event stream, and rpcx resumes a response whose stream ends early"`
 	End     string           `toml:"end" of:"DELETE" says:"how a client ends the session"`
 	Resolve *Resolve         `toml:"resolve" says:"how rpcx finds the URL of the WebSocket, or the URL for POST requests, at an http:// endpoint"`
@@ -17,7 +17,7 @@ type HTTP struct {
 // Resolve finds the URL of a WebSocket or for POST requests.
 type Resolve struct {
 	Get  Texts `toml:"get" says:"the paths that rpcx requests with GET, in order, until a response contains the URL"`
-	URL  Prog  `toml:"url" says:"the WebSocket's URL, made from the response. Only its path is used; host and port are those of the endpoint"`
+	URL  Prog  `toml:"url" says:"the WebSocket's URL, made from the response. rpcx uses only its path; the host and port are those of the endpoint"`
 	Post Prog  `toml:"post" says:"the URL for POST requests, instead of url, if the endpoint has no path. A URL with another host is an error"`
 }
 

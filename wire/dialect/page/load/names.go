@@ -17,9 +17,9 @@ type Names struct {
 	Stream    Consts           `toml:"stream" says:"members with constant values in requests for a stream (rpcx subscribe), instead of those of request.const with the same names. A server streams only to such requests"`
 	Forbidden Texts            `toml:"forbidden" says:"members that messages must not have, such as the base's jsonrpc. rpcx does not send them, and rejects messages with them"`
 	OK        *OK              `toml:"ok" says:"the member whose value distinguishes results from errors"`
-	Params    string           `toml:"params" of:"object|array|one|flat|prefixed" says:"how params are sent: unchanged (object), as an array (array), as an array of one element (one), as members of the message (flat), or as an array that begins with the method (prefixed)"`
+	Params    string           `toml:"params" of:"object|array|one|flat|prefixed" says:"how rpcx sends params: unchanged (object), as an array (array), as an array of one element (one), as members of the message (flat), or as an array that begins with the method (prefixed)"`
 	Order     map[string]Texts `toml:"order" says:"METHOD = the names of its parameters, in the order of the array that is sent. Users and hooks use an object. METHOD may be a pattern"`
-	None      string           `toml:"none" of:"omit|{}|[]|null" says:"what is sent for a call without params (omit)"`
+	None      string           `toml:"none" of:"omit|{}|[]|null" says:"what rpcx sends for a call without params (omit)"`
 	IDs       string           `toml:"ids" of:"integer|string|none" says:"the type of ids (integer). With none, responses arrive in the order of their requests"`
 	Counter   string           `toml:"counter" of:"calls|all" says:"which messages the ids count: requests (calls), or every message sent (all)"`
 	Batches   bool             `toml:"batches" says:"If true, an array is a batch of messages"`

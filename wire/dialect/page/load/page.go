@@ -26,15 +26,15 @@ type Page struct {
 	Handshake []Step                     `toml:"greet" says:"the client's handshake: steps in order, each with call, notify or await"`
 	Leave     []Goodbye                  `toml:"leave" says:"the last messages that a client sends: steps in order, each with call or notify"`
 	Answers   map[string]Prog            `toml:"answers" says:"METHOD = a program that makes the result from the params, for requests that every client answers. A hook of that exact name takes precedence over the program, which takes precedence over hooks whose names are patterns"`
-	Call      *Call                      `toml:"call" says:"how calls are wrapped in calls of another method"`
-	Eval      *Eval                      `toml:"eval" says:"how code is evaluated (rpcx eval)"`
+	Call      *Call                      `toml:"call" says:"how rpcx wraps calls in calls to another method"`
+	Eval      *Eval                      `toml:"eval" says:"how rpcx evaluates code (rpcx eval)"`
 	Keep      map[string]map[string]Prog `toml:"keep" says:"[keep.METHOD] NAME = a program on the params of that notification, with $extra; its value is $kept.NAME from then on. METHOD may be a pattern"`
-	After     []After                    `toml:"after" says:"the calls that a client makes after the hooks of a notification have run"`
+	After     []After                    `toml:"after" says:"the calls that a client makes after the hooks for a notification have run"`
 	During    During                     `toml:"during" says:"the notifications that belong to a running call"`
 	Alive     Alive                      `toml:"alive" says:"heartbeats"`
 	Requests  Requests                   `toml:"requests" says:"params that all requests have"`
 	Input     *Input                     `toml:"input" says:"how a response requests further input instead of giving the result"`
-	Cancel    *Cancel                    `toml:"cancel" says:"how a call is cancelled"`
+	Cancel    *Cancel                    `toml:"cancel" says:"how rpcx cancels a call"`
 	Subscribe map[string]Subscribe       `toml:"subscribe" says:"[subscribe.METHOD] defines the stream of a method, which may be a pattern"`
 	HTTP      HTTP                       `toml:"http" says:"sessions over HTTP, which start after the handshake"`
 	Describe  []Describe                 `toml:"describe" says:"how rpcx requests the catalog: the parts of the catalog, in order. In a part without call, the input of methods is the values kept in the handshake"`
@@ -151,7 +151,7 @@ type EvalPrelude struct {
 
 // Call defines how another method carries a user's call.
 type Call struct {
-	Plain  Prog `toml:"plain" says:"true for the name of a method whose calls are not wrapped"`
+	Plain  Prog `toml:"plain" says:"true for the name of a method whose calls rpcx does not wrap"`
 	Method Prog `toml:"method" says:"the method to call in place of $method"`
 	Params Prog `toml:"params" says:"the params, made from $method and $params"`
 	Result Prog `toml:"result" says:"the result for the user, made from the result of that method"`
@@ -178,7 +178,7 @@ type After struct {
 
 // During defines which notifications belong to a running call.
 type During struct {
-	Token    Prog  `toml:"token" says:"an object that is merged into the params of a call, made from $token"`
+	Token    Prog  `toml:"token" says:"an object that rpcx merges into the params of a call, made from $token"`
 	Progress *Item `toml:"progress" says:"progress: {message, fraction}"`
 	Log      *Item `toml:"log" says:"log lines: {level, message, data, source}"`
 	Items    *Item `toml:"items" says:"data"`
@@ -195,8 +195,8 @@ type Item struct {
 type Cancel struct {
 	Notify string `toml:"notify" says:"the notification that cancels the call"`
 	Call   string `toml:"call" says:"the method whose call cancels the call"`
-	When   Prog   `toml:"when" says:"nothing is sent unless this is true"`
-	Params Prog   `toml:"params" says:"the params, made from $id, $method, $params"`
+	When   Prog   `toml:"when" says:"rpcx sends nothing unless this is true"`
+	Params Prog   `toml:"params" says:"the params, made from $id, $method and $params"`
 	Except Texts  `toml:"except" says:"methods whose calls are never cancelled"`
 	HTTP   string `toml:"http" of:"send" says:"over HTTP, also cancel calls in this way, not only by closing the request"`
 	// Answer is "none" or an error code.
@@ -211,7 +211,7 @@ type Subscribe struct {
 	Instead *Instead `toml:"instead" says:"another request that opens the stream"`
 	Item    Item     `toml:"item" says:"the items of the stream"`
 	Until   Prog     `toml:"until" says:"true for the params of the last item"`
-	End     *End     `toml:"end" says:"how the stream is ended"`
+	End     *End     `toml:"end" says:"how rpcx ends the stream"`
 }
 
 // Instead is a request for a stream that replaces the user's request.
@@ -242,7 +242,7 @@ type Detect struct {
 type Refusal struct {
 	Method string `toml:"method" says:"a regular expression that matches the method of the request"`
 	Error  string `toml:"error" says:"a regular expression that matches the error's code, a space and its message"`
-	Hint   string `toml:"hint" says:"what the user should do, as a sentence"`
+	Hint   string `toml:"hint" says:"a sentence that tells the user what to do"`
 }
 
 // Probe defines a request that identifies a server of the dialect.
@@ -261,14 +261,14 @@ type Describe struct {
 	Params   Prog   `toml:"params" says:"the params"`
 	When     Prog   `toml:"when" says:"this part is skipped unless this is true; the input is $kept"`
 	Next     *Next  `toml:"next" says:"how to request the next page of a list"`
-	Methods  Prog   `toml:"methods" says:"the methods of the catalog, made from the response: {name, kind, description, params, result, extra}. Methods with the same name are merged"`
+	Methods  Prog   `toml:"methods" says:"the methods of the catalog, made from the response: {name, kind, description, params, result, extra}. rpcx merges methods with the same name"`
 	Info     Prog   `toml:"info" says:"the info of the catalog, made from the response: {name, version, description, extra}. Values of an earlier part take precedence"`
 	Optional bool   `toml:"optional" says:"If true, an error response means that the peer does not have this part"`
 	Defs     Prog   `toml:"defs" says:"an object of schemas, to which the methods refer as #/$defs/NAME"`
 	Fresh    Prog   `toml:"fresh" says:"the number of milliseconds for which the response is valid, made from the response. Without output, rpcx requests the response each time"`
 	Private  Prog   `toml:"private" says:"true if the response may be for this user only; rpcx then does not store it on disk"`
 	Stale    string `toml:"stale" says:"the notification after which the response is no longer valid"`
-	Partial  string `toml:"partial" says:"why the peer may have methods that are not listed, as a clause"`
+	Partial  string `toml:"partial" says:"a clause that states why the peer may have unlisted methods"`
 }
 
 // Next defines how to request the next page of a list.

@@ -37,7 +37,7 @@ func members(prefix string, t reflect.Type, listed map[reflect.Type]string) (all
 		}
 		first := listed[kind.below]
 		if first != "" {
-			m.Says += ". It has the same keys as " + first
+			m.Says += ". The table has the same keys as " + first
 		}
 		all = append(all, m)
 		if kind.below != nil && first == "" {
