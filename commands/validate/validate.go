@@ -96,7 +96,7 @@ With --schema, each FILE (- or none is stdin) contains JSON values, on one line 
 several lines. rpcx checks each value against a JSON Schema of draft 4 to 2020-12.
 FILE#/POINTER uses a part of a document as the schema; FILE#METHOD.params and
 FILE#METHOD.result are the schemas of a method in a catalog or an OpenRPC document. A $ref
-may lead only to files below the schema's directory.
+may lead only to files under the schema's directory.
 
 With --against, rpcx compares the catalog of a peer or a file with an older catalog. Each
 difference is breaking, compatible or documentation.
