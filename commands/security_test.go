@@ -32,7 +32,7 @@ var securityTests = map[string][]string{
 	"secrets on command lines":    {"out-secrets", "cli-flags"},
 	"secrets in output":           {"out-secrets", "out-secrets-echo", "out-trace", "record", "session-secrets", "wire/redact TestJSON"},
 	"secrets in hooks":            {"security"},
-	"tokens of logins":            {"auth-code", "auth-hostile", "auth-bridge", "wire/oauth TestCovers"},
+	"login tokens":                {"auth-code", "auth-hostile", "auth-bridge", "wire/oauth TestCovers"},
 	"browsers":                    {"auth-clients", "auth-hostile"},
 	"TLS":                         {"wire/transport/schemes TestTLS"},
 }
