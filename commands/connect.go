@@ -59,7 +59,7 @@ then 7.
 
 On a terminal, connect is a prompt: METHOD key=value makes a call, with the PARAMS of rpcx
 call, and a JSON message is sent unchanged. Incoming messages appear above the line that you
-edit. Ctrl-C cancels the latest call, Ctrl-D closes the connection (see rpcx-prompt(7)).`
+edit. Ctrl-C cancels the latest call; Ctrl-D closes the connection (see rpcx-prompt(7)).`
 
 func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 	if keep, err := daemon.Asked(run.Line); keep || err != nil {

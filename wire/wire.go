@@ -90,7 +90,7 @@ func WithSent(ctx context.Context, sent func()) context.Context {
 	return context.WithValue(ctx, sentKey{}, sent)
 }
 
-// Sent calls the function of WithSent in ctx, if any.
+// Sent calls the function that WithSent stored in ctx, if any.
 func Sent(ctx context.Context) {
 	if sent, ok := ctx.Value(sentKey{}).(func()); ok {
 		sent()

@@ -193,7 +193,7 @@ func (h *Sniffer) hint(f *wire.Fault) string {
 	case f.HTTP != nil && f.HTTP.Status == http.StatusUnauthorized:
 		return credentials(f.HTTP.Challenge)
 	case f.RPC != nil && strings.HasPrefix(f.RPC.Message, "rpc: can't find service ") && h.e.Dialect == all.Default():
-		return h.probing("it may be a server of Go's net/rpc, whose methods are Service.Method")
+		return h.probing("it may be a Go net/rpc server, whose methods are named Service.Method")
 	case h.stage == connecting || h.stage == afterHandshake && h.e.Spec().Handshake.ServerFirst: // the failure is not that of a response
 	case (f.Kind == wire.Timeout || h.closedByPeer(f)) && len(h.first) == 0 && f.RPC == nil:
 		if hint := h.e.SilenceHint(); hint != "" {

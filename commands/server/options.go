@@ -70,7 +70,7 @@ func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 	return flags
 }
 
-// Silent reports whether no given flag can answer a call.
+// Silent reports whether none of the given flags provides answers to calls.
 func (o *Options) Silent() bool {
 	return len(o.Hooks.On) == 0 && len(o.Hooks.Files) == 0 && o.Catalog == "" && o.Runtime == "" && o.To == ""
 }

@@ -32,7 +32,7 @@ func main() {
 		must(child(os.Args[2:]))
 		return
 	}
-	debug.SetMemoryLimit(64 << 20) // the system counts this memory for children, too
+	debug.SetMemoryLimit(64 << 20) // the system includes this program's memory in the peak memory of its children
 	b := &bench{}
 	pattern := flag.String("cell", "*/*/*", "run the cells COMMAND/TRANSPORT/FAULT alone; a word may end with *")
 	flag.Uint64Var(&b.seed, "seed", 0, "what random choices come from; 0 is another one each time")

@@ -188,7 +188,7 @@ func (c *codec) blocked(op dialect.Op, r request) error {
 	id, _ := scan.Text(scan.Get(r.params, "object_id"))
 	for _, k := range c.calls {
 		if k.method == methodMethod && k.object == id {
-			return wire.Errorf(wire.CodeServer, "a call of object %s is pending, and this call would wait for it forever", clip(strconv.Quote(id)))
+			return wire.Errorf(wire.CodeServer, "a call to object %s is pending, and this call would wait for it forever", clip(strconv.Quote(id)))
 		}
 	}
 	return nil

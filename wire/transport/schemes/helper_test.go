@@ -61,7 +61,7 @@ var helpers = map[string]func(){
 		fmt.Fprint(os.Stderr, strings.Repeat("y", 1000)+"\nthe end")
 		os.Exit(3)
 	},
-	// Prints its descriptors, and the mode of the first three.
+	// Prints the descriptors that it inherited.
 	"descriptors": func() { say(inherited()) },
 	// Dials the child given as its argument, and waits to be killed.
 	"parent": func() {
