@@ -68,10 +68,11 @@ func (p *Peer) exchange(o outgoing) {
 	case o.done != nil:
 		o.done <- err
 	case o.call != nil:
+		left := ctx.Err() != nil
 		if stop := o.call.exchange.stop; stop != nil {
 			stop()
 		}
-		p.exchanged(o.call, err)
+		p.exchanged(o.call, err, left)
 	case err != nil && ctx.Err() == nil:
 		p.note(Note{Kind: NoteUnsent, Text: "a response was not sent: " + err.Error()})
 	}
@@ -109,8 +110,9 @@ func (p *Peer) exchangeContext(ctx context.Context) (context.Context, context.Ca
 	return ctx, func() { stop(); cancel() }
 }
 
-// exchanged handles the end of a call's exchange. If the call has no response, exchanged fails it.
-func (p *Peer) exchanged(s *stream, err error) {
+// exchanged handles the end of a call's exchange. If the call has no response, exchanged fails it. left reports whether
+// the exchange's context has ended. exchanged then asks the peer to cancel the call, because a later Cancel has no effect.
+func (p *Peer) exchanged(s *stream, err error, left bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s.ended() {
@@ -120,6 +122,9 @@ func (p *Peer) exchanged(s *stream, err error) {
 	switch {
 	case err != nil && p.exchanges.ctx.Err() != nil: // cancelled by Close
 		err = s.fault(ending.ErrOurs)
+	case left && err != nil:
+		p.leaveStreamLocked(s, err, false)
+		return
 	case errors.As(err, &f):
 		err = f.WithMethod(s.op.Method)
 	case err != nil:

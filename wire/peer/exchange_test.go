@@ -12,6 +12,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/peer"
 )
 
@@ -277,6 +278,65 @@ func TestAnswerToACancelledCall(t *testing.T) {
 			t.Errorf("%q", notes)
 		}
 	})
+}
+
+// A canceller is a dialect that also sends cancels over HTTP.
+type canceller struct{ dialect.Codec }
+
+func (c canceller) Abilities() dialect.Abilities {
+	a := c.Codec.Abilities()
+	a.SendsCancel = true
+	return a
+}
+
+func (c canceller) Encode(op dialect.Op) (wire.Message, error) {
+	if op.Kind == dialect.Cancel {
+		op = dialect.Op{Kind: dialect.Notify, Method: "cancel", Params: json.RawMessage(`[` + string(op.OfID) + `]`)}
+	}
+	return c.Codec.Encode(op)
+}
+
+// The peer gets one cancel of a call whose context has ended, whether its exchange ends before the call is cancelled or after.
+func TestACallIsCancelledOnce(t *testing.T) {
+	for _, first := range []string{"exchange", "call"} {
+		t.Run(first, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				release, cancels := make(chan struct{}), 0
+				p := peer.New(&poster{closed: make(chan struct{}), answer: func(ctx context.Context, msg string, _ func(string)) error {
+					if strings.Contains(msg, `"method":"cancel","params":[1]`) {
+						cancels++
+						return nil
+					}
+					<-ctx.Done()
+					<-release
+					return ctx.Err()
+				}}, canceller{jsonrpc.NewCodec(jsonrpc.Options{})}, peer.Options{})
+				ctx, cancel := context.WithCancel(t.Context())
+				s, err := p.Open(ctx, dialect.Op{Kind: dialect.Call, Method: "x"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				cancel()
+				if first == "exchange" {
+					close(release)
+					synctest.Wait()
+				}
+				if _, err := s.Next(ctx); !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+				if err := s.Cancel(t.Context()); err != nil {
+					t.Error(err)
+				}
+				if first == "call" {
+					close(release)
+				}
+				p.Close()
+				if cancels != 1 {
+					t.Errorf("%d cancels", cancels)
+				}
+			})
+		})
+	}
 }
 
 // When the session is lost, a message is sent again once, and the second result counts, even for messages without a response.
