@@ -160,7 +160,7 @@ func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 }
 
-// begins counts a request. It returns false if the wiretap is being closed.
+// begins counts Serve or a request, for which Close then waits. It returns false if the wiretap is being closed.
 func (t *Wiretap) begins() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

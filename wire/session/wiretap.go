@@ -39,7 +39,7 @@ type Wiretap struct {
 	relays *relays        // forwards HTTP requests to a peer that uses HTTP
 	up     wire.Conn      // the connection to the peer for posts
 	fault  error
-	wg     sync.WaitGroup
+	wg     sync.WaitGroup // Serve and the forwarded HTTP requests
 }
 
 // ListenTap listens at listen and forwards connections to the endpoint to. of.Transport configures the connections to
@@ -98,20 +98,26 @@ func (t *Wiretap) alone() bool {
 // Serve forwards connections until Close. With stdio, it returns when the only connection ends, with the reason why the
 // peer ended it.
 func (t *Wiretap) Serve(ctx context.Context) error {
+	if !t.begins() {
+		return nil
+	}
+	defer t.wg.Done()
+	var connections sync.WaitGroup
 	for {
 		conn, err := t.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
-			t.wg.Wait()
+			connections.Wait()
 			return t.fault
 		}
 		if err != nil {
+			t.wg.Go(connections.Wait)
 			return err
 		}
+		forward := t.pass
 		if _, post := conn.(wire.SingleExchange); post {
-			t.wg.Go(func() { t.post(ctx, conn) })
-			continue
+			forward = t.post
 		}
-		t.wg.Go(func() { t.pass(ctx, conn) })
+		connections.Go(func() { forward(ctx, conn) })
 	}
 }
 
@@ -227,6 +233,9 @@ func (t *Wiretap) keep(c wire.Conn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.open[c] = true
+	if t.ends.Err() != nil { // Close has not seen c
+		go c.Close()
+	}
 }
 
 func (t *Wiretap) drop(c wire.Conn) {
