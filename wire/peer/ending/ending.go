@@ -73,10 +73,11 @@ func prefer(read, write error) error {
 	return write
 }
 
-// Finish records the end of the connection. err is the error that the reader got.
+// Finish records the end of the connection. err is the error that the reader got. A local close is the reason only if
+// reading ended after it.
 func (e *Ending) Finish(err error) {
 	switch {
-	case e.Ours || err == io.EOF:
+	case e.Ours && (e.cause == ErrOurs || e.Abort != nil) || err == io.EOF:
 	case e.Abort != nil:
 		e.final = Fault(e.Abort, "", "")
 	case !Goodbye(err):

@@ -55,6 +55,17 @@ func TestWhyAConnectionEnds(t *testing.T) {
 	}
 }
 
+// A local close after reading ended does not change the reason.
+func TestALaterCloseIsNotTheReason(t *testing.T) {
+	var e Ending
+	e.Stop(exited)
+	e.Ours = true
+	e.Finish(exited)
+	if f := wire.AsFault(e.Err()); f == nil || f.Child != exited.Child {
+		t.Error(e.Err())
+	}
+}
+
 func TestFaultsNameTheMethodOnce(t *testing.T) {
 	e := Ending{Ours: true}
 	if f := e.Fault(nil, "add"); f.Message != `rpcx closed the connection, before "add" was sent` || f.Method != "add" {
