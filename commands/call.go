@@ -41,13 +41,13 @@ func callCommand(run *env.Env) *cmdline.Command {
 	o := &callOptions{}
 	o.Handshake.Set.Requests = true
 	flags := append([]cmdline.Flag{
-		cmdline.List("", "method", "", "also print notifications of the method `NAME` that arrive before the result (tick* is a pattern)", &o.method),
+		cmdline.List("", "method", "", "also print the notifications of the method `NAME` that arrive before the result (NAME can be a pattern, such as tick*)", &o.method),
 		options.GraceFlag(&o.grace),
 		cmdline.Bool("", "notify", "n", "send a notification, which has no response", &o.notify),
-		cmdline.Bool("", "batch", "", `read calls from stdin, one {"method","params","id"} per line ("notify":true for a notification), and print one line for each`, &o.batch),
-		cmdline.Number("", "jobs", "keep `N` calls in flight (16)", 1, &o.jobs),
+		cmdline.Bool("", "batch", "", `read calls from stdin, one per line, and print one line for each; a call is {"method","params","id"} (with "notify":true, a notification)`, &o.batch),
+		cmdline.Number("", "jobs", "keep up to `N` calls in flight (16)", 1, &o.jobs),
 		cmdline.Bool("", "unordered", "", "print results in the order of arrival", &o.unordered),
-		cmdline.Text("", "send", "", "send the message `JSON` (-: stdin) unchanged, with its own id", &o.send),
+		cmdline.Text("", "send", "", "send the message `JSON` unchanged, with its own id (- for stdin)", &o.send),
 	}, slices.Concat(o.params.Flags(), o.cache.Flags(), o.retry.Flags(), o.files.EmbeddedFlags())...)
 	return &cmdline.Command{
 		Name:        "call",

@@ -31,8 +31,8 @@ type connectOptions struct {
 func connectCommand(run *env.Env) *cmdline.Command {
 	o := &connectOptions{}
 	flags := []cmdline.Flag{
-		cmdline.Text(cmdline.GroupParams, "catalog", "", "at the prompt, convert and check parameters with the catalog in `FILE`", &o.params.Catalog),
-		cmdline.Bool(cmdline.GroupParams, "no-check", "", "at the prompt, send parameters even if they do not match the catalog (key=text as a string)", &o.params.NoCheck),
+		cmdline.Text(cmdline.GroupParams, "catalog", "", "convert and check parameters with the catalog in `FILE` (only at the prompt)", &o.params.Catalog),
+		cmdline.Bool(cmdline.GroupParams, "no-check", "", "send parameters even if they do not match their schema (only at the prompt)", &o.params.NoCheck),
 	}
 	return &cmdline.Command{
 		Name:        "connect",

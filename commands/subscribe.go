@@ -39,11 +39,11 @@ func subscribeCommand(run *env.Env) *cmdline.Command {
 	o := &subscribeOptions{since: -1}
 	o.Handshake.Set.Requests = true
 	flags := append(append(o.StopConditions.Flags(),
-		cmdline.Text("", "select", "", "print the received messages for which the jq program `EXPR` is true", &o.choose),
-		cmdline.List("", "method", "", "print the notifications of the method `NAME` (tick* is a pattern)", &o.method),
-		cmdline.Number("", "since", "print the events of the session @NAME after number `SEQ`, then new ones; takes no METHOD", 0, &o.since),
-		cmdline.Bool("", "lossy", "", "do not fail (status 7) if the session @NAME has lost events", &o.lossy),
-		cmdline.Text("", "unsubscribe", "", "end the subscription with the method `NAME` (\"NAME JSON\" with params; default: x_unsubscribe for x_subscribe)", &o.unsubscribe),
+		cmdline.Text("", "select", "", "print the messages from the peer for which the jq program `EXPR` is true", &o.choose),
+		cmdline.List("", "method", "", "print the notifications of the method `NAME` (which can be a pattern, such as tick*)", &o.method),
+		cmdline.Number("", "since", "print the events that a session has stored after number `SEQ`, and then new ones (without METHOD)", 0, &o.since),
+		cmdline.Bool("", "lossy", "", "succeed even if the session has lost events (otherwise status 7)", &o.lossy),
+		cmdline.Text("", "unsubscribe", "", "call the method `NAME` to end the subscription (\"NAME JSON\": with params; by default, x_unsubscribe for x_subscribe)", &o.unsubscribe),
 		options.GraceFlag(&o.grace),
 	), slices.Concat(o.watch.Flags(), o.params.Flags())...)
 	return &cmdline.Command{

@@ -22,7 +22,7 @@ import (
 // EmbeddedFlags returns the flags for files in a response.
 func (s *Flags) EmbeddedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Text(groupFiles, "save", "", "save files contained in the result, such as images, under `DIR`", &s.Dir),
+		cmdline.Text(groupFiles, "save", "", "save the files in the result, such as images, under `DIR`", &s.Dir),
 		cmdline.Generic(groupFiles, "max-artifact", "refuse files larger than `SIZE` (1G)", &s.maxSize),
 	}
 }

@@ -26,9 +26,9 @@ type Flags struct {
 // Flags returns the flags of s.
 func (s *Flags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Text(groupFiles, "save", "", "save the result's artifacts under `DIR`, after checking size and sha256", &s.Dir),
-		cmdline.Text(groupFiles, "artifact-root", "", "read artifacts that are local files under `DIR`", &s.root),
-		cmdline.List(groupFiles, "artifact-host", "", "also fetch artifacts from `HOST[:PORT]`", &s.hosts),
+		cmdline.Text(groupFiles, "save", "", "save the result's artifacts under `DIR`, after checking their size and sha256", &s.Dir),
+		cmdline.Text(groupFiles, "artifact-root", "", "accept artifacts that are local files under `DIR`", &s.root),
+		cmdline.List(groupFiles, "artifact-host", "", "also download artifacts from `HOST[:PORT]`", &s.hosts),
 		cmdline.Generic(groupFiles, "max-artifact", "refuse files larger than `SIZE` (1G)", &s.maxSize),
 	}
 }

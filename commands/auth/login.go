@@ -31,16 +31,16 @@ type wants struct {
 func (w *wants) flags() []cmdline.Flag {
 	const client, flow = "Client", "Login"
 	return []cmdline.Flag{
-		cmdline.Bool(flow, "no-browser", "", "print the address to visit instead of opening it; type on stdin the address to which the browser is then redirected", &w.noBrowser),
+		cmdline.Bool(flow, "no-browser", "", "print the address to visit instead of opening it, and read from stdin the address to which the browser is redirected", &w.noBrowser),
 		cmdline.Bool(flow, "device", "", "print an address to visit on any device, and a code to type there", &w.device),
 		cmdline.Bool(flow, "client-credentials", "", "log in as the client itself, without a user", &w.machine),
 		cmdline.Bool(flow, "with-token", "", "read a token from stdin and store it", &w.given),
 		cmdline.List(flow, "scope", "", "request `SCOPE` (by default, the scope that ENDPOINT requires)", &w.scopes),
 		cmdline.Text(flow, "issuer", "", "log in at the authorization server `URL` (by default, the one that ENDPOINT names)", &w.issuer),
-		cmdline.List(flow, "auth-param", "", "also send the parameter `NAME=VALUE` to the authorization server; NAME= omits NAME", &w.params),
+		cmdline.List(flow, "auth-param", "", "`NAME=VALUE`: also send this parameter to the authorization server (NAME=: omit the parameter NAME)", &w.params),
 		cmdline.Text(flow, "redirect-uri", "", "redirect the browser to `URI` after the login (by default, http://127.0.0.1/callback on a free port)", &w.redirect),
 		cmdline.Text(client, "client-id", "", "log in as the registered client `ID`", &w.id),
-		cmdline.Text(client, "client-secret", "", "`@FILE|ask`: read the client's secret from a file, or from the terminal", &w.secret),
+		cmdline.Text(client, "client-secret", "", "`@FILE|ask`: read the client's secret from FILE, or prompt for it (ask)", &w.secret),
 		cmdline.Text(client, "client-key", "", "read the client's private key from `FILE` (PEM)", &w.key),
 		cmdline.Text(client, "client-metadata", "", "log in as the client that the metadata document at `URL` describes", &w.document),
 	}

@@ -67,7 +67,7 @@ var verbs = []verb{
 		name: "close", args: "NAME", usage: "end a session", run: runClose,
 		description: "Cancels the session's calls on the peer, and ends the session's process.",
 		flags: func(o *verbOptions) []cmdline.Flag {
-			return []cmdline.Flag{cmdline.Bool("", "all", "", "close all sessions of this user; takes no NAME", &o.closeAll)}
+			return []cmdline.Flag{cmdline.Bool("", "all", "", "close all sessions of this user (instead of NAME)", &o.closeAll)}
 		},
 		examples: []cmdline.Example{
 			{Says: "Close all sessions", Command: "rpcx session close --all"},
@@ -82,7 +82,7 @@ var verbs = []verb{
 			return []cmdline.Flag{
 				cmdline.Text("", "method", "", "claim only calls of the method `NAME`", &o.method),
 				cmdline.PositiveDuration("", "for", "exit with status 124 after `DURATION` without a call (no limit)", &o.waitFor),
-				cmdline.PositiveDuration("", "lease", "release a claimed call if it is not answered within `DURATION` (60s)", &o.lease),
+				cmdline.PositiveDuration("", "lease", "return a claimed call to the inbox if it is not answered within `DURATION` (60s)", &o.lease),
 			}
 		},
 		examples: []cmdline.Example{

@@ -120,9 +120,9 @@ var errorForms = []string{"text", "json"}
 // Flags returns the flags of c.
 func (c *CommonFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Counted(cmdline.GroupCommon, "verbose", "v", "trace connections and messages on stderr, redacted; -vv also bytes and frames", &c.Verbose, &c.verbose),
-		cmdline.Enum(cmdline.GroupCommon, "errors", "`text|json`: write stderr as text or as JSON objects (text)", &c.errors, errorForms),
-		cmdline.Enum(cmdline.GroupCommon, "color", "`auto|always|never`: color the output (auto: on terminals)", &c.color, []string{"auto", "always", "never"}),
+		cmdline.Counted(cmdline.GroupCommon, "verbose", "v", "trace connections and messages on stderr, with secrets redacted (-vv: also bytes and frames)", &c.Verbose, &c.verbose),
+		cmdline.Enum(cmdline.GroupCommon, "errors", "`text|json`: print text or JSON objects on stderr (text)", &c.errors, errorForms),
+		cmdline.Enum(cmdline.GroupCommon, "color", "`auto|always|never`: color the output (auto: only on a terminal)", &c.color, []string{"auto", "always", "never"}),
 	}
 }
 

@@ -37,7 +37,7 @@ func NewCommand(run *env.Env, tree func() cmdline.Doc) *cmdline.Command {
 			{Says: "Describe the command call, for a program", Command: "rpcx help call --json"},
 		}},
 		Flags: append([]cmdline.Flag{
-			cmdline.Bool("", "json", "", "print JSON", &asJSON),
+			cmdline.Bool("", "json", "", "print the help as JSON", &asJSON),
 			cmdline.Bool("", "all", "", "print the whole manual page of a topic", &all),
 		}, run.Common.Flags()...),
 		Action: func(context.Context, *cmdline.Command) error { return answer(run.Line, tree(), asJSON, all) },

@@ -13,7 +13,7 @@ import (
 
 // GraceFlag returns --grace, which bounds the wait for a stream's end after an error.
 func GraceFlag(to *cmdline.Duration) cmdline.Flag {
-	return cmdline.PositiveDuration("", "grace", "wait `DURATION` for the end of a stream after an error in it (1s)", to)
+	return cmdline.PositiveDuration("", "grace", "after an error in a stream, wait up to `DURATION` for the end of the stream (1s)", to)
 }
 
 // Client contains the flags of every command that connects. Commands that know their first operation set First, because
@@ -72,10 +72,10 @@ func (t *Time) Deadline(ctx context.Context, idle time.Duration) *env.Deadline {
 
 // The help text of --idle depends on the command.
 const (
-	IdleCall   = "fail after `DURATION` without a message (60s; 0: never)"
-	IdleStream = "stop after `DURATION` without a message, as --for does (no limit)"
+	IdleCall   = "fail after `DURATION` without a message (60s; 0: no limit)"
+	IdleStream = "stop with status 0 after `DURATION` without a message (no limit)"
 	IdleJob    = "fail after `DURATION` without a message (60s until the job is accepted, then no limit)"
-	IdlePipe   = "fail after `DURATION` without a message, or stop if stdin has ended and no response is pending (no limit)"
+	IdlePipe   = "fail after `DURATION` without a message; stop with status 0 if stdin has ended and no response is pending (no limit)"
 	IdleNone   = "fail after `DURATION` without a message (no limit)"
 )
 
@@ -85,12 +85,12 @@ func (t *Time) flags(idle string) []cmdline.Flag {
 
 // WholeFlags returns the flag that bounds the whole command.
 func (t *Time) WholeFlags() []cmdline.Flag {
-	return []cmdline.Flag{cmdline.Generic(cmdline.GroupTime, "timeout", "end the command after `DURATION`", &t.Timeout)}
+	return []cmdline.Flag{cmdline.Generic(cmdline.GroupTime, "timeout", "end the command with status 124 after `DURATION`", &t.Timeout)}
 }
 
 // writeOutFlag returns -w. Parsing the flag creates the meter.
 func writeOutFlag(run *env.Env) cmdline.Flag {
-	return cmdline.Parsed(cmdline.GroupOutput, "write-out", "w", "at the end, print times, sizes and the status on stderr with the Go template `TEMPLATE` (json: all of them)", func(text string) (err error) {
+	return cmdline.Parsed(cmdline.GroupOutput, "write-out", "w", "print times, sizes and the exit status on stderr at the end, with the Go template `TEMPLATE` (json: all of them)", func(text string) (err error) {
 		run.Common.Meter, err = env.NewMeter(text, run.Started)
 		return err
 	})

@@ -98,30 +98,30 @@ func (c *Connection) Flags() []cmdline.Flag {
 	c.Noise = -1
 	return append(slices.Concat(c.SharedFlags(), c.route.flags(), c.Login.Flags(), c.Listen.Flags()),
 		cmdline.Number(cmdline.GroupConnection, "noise", "skip at most `N` lines of the child's stdout that are not messages (100)", 0, &c.Noise),
-		cmdline.List(cmdline.GroupConnection, "header", "H", "send the header `LINE` (\"Name: value\", or @FILE with one per line); with header+, before each message", &c.headers),
+		cmdline.List(cmdline.GroupConnection, "header", "H", "send the header `LINE` (\"Name: value\", or @FILE with one per line), or with header+, add it to each message", &c.headers),
 		c.insecureFlag(), c.connectFlag(),
-		cmdline.PositiveDuration(cmdline.GroupConnection, "wait", "keep retrying the connection for `DURATION`, also after HTTP status 503", &c.wait),
-		cmdline.Text(cmdline.GroupConnection, "token-command", "", "send the first line of the output of `COMMAND` as a bearer token", &c.token),
+		cmdline.PositiveDuration(cmdline.GroupConnection, "wait", "retry the connection for up to `DURATION`, also after HTTP status 503", &c.wait),
+		cmdline.Text(cmdline.GroupConnection, "token-command", "", "run `COMMAND`, and send the first line of its output as a bearer token", &c.token),
 	)
 }
 
 // KeptFlags returns the flags of a client that caches the peer's responses.
 func (c *Connection) KeptFlags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Bool(cmdline.GroupKept, "refresh", "", "bypass the cache and update it: the peer's catalog (introspect), its results (ro)", &c.Refresh),
-		cmdline.Bool(cmdline.GroupKept, "no-cache", "", "neither read nor write the cache: the peer's catalog (introspect), its results (ro)", &c.NoCache),
+		cmdline.Bool(cmdline.GroupKept, "refresh", "", "request the peer's catalog (introspect) or results (ro) again, and update the cache", &c.Refresh),
+		cmdline.Bool(cmdline.GroupKept, "no-cache", "", "do not use the cached catalog of the peer (introspect) or cached results (ro)", &c.NoCache),
 	}
 }
 
 // SharedFlags returns the flags of both clients and listeners.
 func (c *Connection) SharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Text(cmdline.GroupConnection, "dialect", "", "use `DIALECT`: "+strings.Join(all.Names(), ", "), &c.Dialect),
+		cmdline.Text(cmdline.GroupConnection, "dialect", "", "use the dialect `DIALECT`: "+strings.Join(all.Names(), ", ")+", or FILE.toml", &c.Dialect),
 		cmdline.List(cmdline.GroupConnection, "subprotocol", "", "offer the WebSocket subprotocol `NAME`", &c.subprotocols),
 		c.rootsFlag(),
 		cmdline.Text(cmdline.GroupConnection, "cert", "", "present the certificate chain in `FILE` (PEM), with --key", &c.tls.Cert),
 		cmdline.Text(cmdline.GroupConnection, "key", "", "use the private key in `FILE` (PEM) for the certificate of --cert", &c.tls.Key),
-		cmdline.Generic(cmdline.GroupConnection, "ping", "send a keep-alive ping every `DURATION`; close the connection if the peer does not respond", &c.ping),
+		cmdline.Generic(cmdline.GroupConnection, "ping", "send a keep-alive ping every `DURATION`, and close the connection if the peer does not respond", &c.ping),
 		cmdline.Generic(cmdline.GroupConnection, "max-message", "reject messages larger than `SIZE` (64M)", &c.MaxMessage),
 	}
 }
@@ -132,7 +132,7 @@ func (c *Connection) WebFlags() []cmdline.Flag {
 }
 
 func (c *Connection) rootsFlag() cmdline.Flag {
-	return cmdline.Text(cmdline.GroupConnection, "cacert", "", "verify certificates with the roots in `FILE` (PEM); a listener requires client certificates", &c.tls.CACert)
+	return cmdline.Text(cmdline.GroupConnection, "cacert", "", "verify the peer's certificate with the roots in `FILE` (PEM); a listener then requires client certificates", &c.tls.CACert)
 }
 
 func (c *Connection) insecureFlag() cmdline.Flag {
@@ -151,8 +151,8 @@ type Route struct {
 
 func (r *Route) flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.OptionalText(cmdline.GroupConnection, "proxy", "connect through the proxy at `URL`: http://, https://, socks5:// or socks5h:// (\"\": none)", &r.proxy),
-		cmdline.List(cmdline.GroupConnection, "resolve", "", "`HOST:PORT:ADDRESS`: connect to ADDRESS for HOST:PORT", &r.resolve),
+		cmdline.OptionalText(cmdline.GroupConnection, "proxy", "connect through the proxy at `URL`: http://, https://, socks5:// or socks5h:// (\"\" for none)", &r.proxy),
+		cmdline.List(cmdline.GroupConnection, "resolve", "", "`HOST:PORT:ADDRESS`: connect to ADDRESS for HOST:PORT, without resolving HOST", &r.resolve),
 	}
 }
 

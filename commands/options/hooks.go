@@ -30,8 +30,8 @@ type Hooks struct {
 // Flags returns the flags of h.
 func (h *Hooks) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.List(cmdline.GroupHooks, "on", "", "`NAME=ANSWER`: answer the peer's requests for NAME with a command, jq:EXPR, json:VALUE or another kind of answer (rpcx help hooks)", &h.On),
-		cmdline.List(cmdline.GroupHooks, "hooks", "", "`DIR|FILE`: answer with the executables of a directory, or the run members of a catalog", &h.Files),
+		cmdline.List(cmdline.GroupHooks, "on", "", "`NAME=ANSWER`: answer the peer's requests for NAME with ANSWER: a command, jq:EXPR, json:VALUE or another kind of hook (rpcx help hooks)", &h.On),
+		cmdline.List(cmdline.GroupHooks, "hooks", "", "`DIR|FILE`: answer with the executables in DIR, or with the run members of the catalog FILE", &h.Files),
 		cmdline.Text(cmdline.GroupHooks, "on-open", "", "run `ANSWER`, a command or jq:EXPR, after the handshake of each connection", &h.onOpen),
 		cmdline.PositiveDuration(cmdline.GroupHooks, "hook-timeout", "kill hooks that run longer than `DURATION` (60s)", &h.timeout),
 		cmdline.Number(cmdline.GroupHooks, "hook-jobs", "run at most `N` hooks at once (16)", 1, &h.jobs),

@@ -30,9 +30,9 @@ type Listening struct {
 // Flags returns the flags of l.
 func (l *Listening) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.List(cmdline.GroupListen, "allow-origin", "", "let web pages of `ORIGIN` connect", &l.origins),
+		cmdline.List(cmdline.GroupListen, "allow-origin", "", "accept connections from web pages of `ORIGIN`", &l.origins),
 		cmdline.Generic(cmdline.GroupListen, "token", "require the bearer token in `@FILE`", &l.token),
-		cmdline.Bool(cmdline.GroupListen, "public", "", "listen beyond this machine without a token or client certificates", &l.public),
+		cmdline.Bool(cmdline.GroupListen, "public", "", "accept clients from other machines without a token or client certificates", &l.public),
 		cmdline.Text(cmdline.GroupListen, "listening", "", "write the line with the bound address to `FILE`", &l.File),
 	}
 }

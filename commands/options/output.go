@@ -41,22 +41,22 @@ type Output struct {
 func (o *Output) Flags() []cmdline.Flag {
 	o.expectCount = -1
 	return []cmdline.Flag{
-		cmdline.Text(cmdline.GroupOutput, "jq", "q", "print the results of the jq program `EXPR` for each value", &o.Jq),
+		cmdline.Text(cmdline.GroupOutput, "jq", "q", "filter each value with the jq program `EXPR`", &o.Jq),
 		cmdline.Bool(cmdline.GroupOutput, "raw-output", "r", "print strings without quotes", &o.rawStrings),
 		cmdline.List(cmdline.GroupOutput, "arg", "", "`NAME VALUE`: set $NAME to the string VALUE in jq programs", &o.args),
 		cmdline.List(cmdline.GroupOutput, "argjson", "", "`NAME VALUE`: set $NAME to the JSON value VALUE in jq programs", &o.jsonArgs),
-		cmdline.Text(cmdline.GroupOutput, "template", "", "print each value with the Go template in `FILE`, or in a directory with one template per content type", &o.template),
-		cmdline.Enum(cmdline.GroupOutput, "decode", "decode each value, a `base64` string, and write its bytes", &o.decode, []string{"base64"}),
-		cmdline.Text(cmdline.GroupOutput, "output", "o", "write the data to `FILE` (-: stdout)", &o.output),
+		cmdline.Text(cmdline.GroupOutput, "template", "", "format values with the Go template in `FILE`; a directory has a template for each content type", &o.template),
+		cmdline.Enum(cmdline.GroupOutput, "decode", "decode each value from `base64`, and write the bytes", &o.decode, []string{"base64"}),
+		cmdline.Text(cmdline.GroupOutput, "output", "o", "write the data to `FILE` (- for stdout)", &o.output),
 		cmdline.Bool(cmdline.GroupOutput, "events", "", "print whole events, including progress and log lines", &o.events),
 		cmdline.Bool(cmdline.GroupOutput, "messages", "", "print whole messages, unchanged", &o.Raw),
 		cmdline.Bool(cmdline.GroupOutput, "null", "0", "end each value with NUL, not a line feed", &o.Null),
-		cmdline.Bool(cmdline.GroupOutput, "pretty", "", "indent, as on a terminal", &o.Pretty),
-		cmdline.Bool(cmdline.GroupOutput, "compact", "c", "print one line per value, as in a pipe", &o.compact),
-		cmdline.List(cmdline.GroupExpect, "expect", "", "fail (status 4) unless the jq program `EXPR` is true for every value, and there is at least one", &o.expect),
-		cmdline.List(cmdline.GroupExpect, "expect-any", "", "fail unless `EXPR` is true for some value", &o.expectAny),
+		cmdline.Bool(cmdline.GroupOutput, "pretty", "", "indent JSON, as on a terminal", &o.Pretty),
+		cmdline.Bool(cmdline.GroupOutput, "compact", "c", "print each value on one line, as in a pipe", &o.compact),
+		cmdline.List(cmdline.GroupExpect, "expect", "", "fail unless the jq program `EXPR` is true for each value; also fail if there is no value (status 4)", &o.expect),
+		cmdline.List(cmdline.GroupExpect, "expect-any", "", "fail unless `EXPR` is true for at least one value", &o.expectAny),
 		cmdline.List(cmdline.GroupExpect, "expect-none", "", "fail if `EXPR` is true for any value", &o.expectNone),
-		cmdline.Text(cmdline.GroupExpect, "expect-error", "", "fail unless the peer returns an error with this `CODE` (any: any error)", &o.ExpectError),
+		cmdline.Text(cmdline.GroupExpect, "expect-error", "", "fail unless the peer returns an error with the code `CODE` (any: any error)", &o.ExpectError),
 		cmdline.Number(cmdline.GroupExpect, "expect-count", "fail unless there are exactly `N` values", 0, &o.expectCount),
 	}
 }

@@ -46,7 +46,7 @@ func (r *Record) Flags() []cmdline.Flag {
 func (r *Record) RecordFlags() []cmdline.Flag {
 	return append([]cmdline.Flag{
 		cmdline.Text(cmdline.GroupRecord, "output", "o", "write the tape to `FILE`", &r.File),
-		cmdline.Bool(cmdline.GroupRecord, "split", "", "write a tape per connection: FILE-1.tape, FILE-2.tape and so on", &r.split),
+		cmdline.Bool(cmdline.GroupRecord, "split", "", "write a tape for each connection: for a FILE x.tape, x-1.tape, x-2.tape and so on", &r.split),
 	}, r.sharedFlags()...)
 }
 
@@ -54,9 +54,9 @@ func (r *Record) sharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Bool(cmdline.GroupRecord, "force", "", "replace an existing tape", &r.force),
 		cmdline.Bool(cmdline.GroupRecord, "append", "", "continue an existing tape", &r.more),
-		cmdline.List(cmdline.GroupRecord, "redact", "", "also redact the values that the jq program `JQ` selects in a message, such as .params.card", &r.redact),
-		cmdline.Bool(cmdline.GroupRecord, "no-redact", "", "also record the secrets in messages (the tape notes this)", &r.plain),
-		cmdline.Enum(cmdline.GroupRecord, "on-tape-error", "`fail|continue`: if the tape cannot be written, exit with status 8, or continue without it (fail)", &r.failed, []string{tapeFail, tapeContinue}),
+		cmdline.List(cmdline.GroupRecord, "redact", "", "also redact the values that the jq program `JQ` selects in each message (for example .params.card)", &r.redact),
+		cmdline.Bool(cmdline.GroupRecord, "no-redact", "", "do not redact secrets in messages (a note on the tape says so)", &r.plain),
+		cmdline.Enum(cmdline.GroupRecord, "on-tape-error", "`fail|continue`: exit with status 8 if the tape cannot be written (fail, the default), or continue without the tape (continue)", &r.failed, []string{tapeFail, tapeContinue}),
 	}
 }
 

@@ -73,7 +73,7 @@ type StopConditions struct {
 func (e *StopConditions) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Number("", "count", "stop after `N` values", 1, &e.Count),
-		cmdline.Text("", "until", "", "stop after the value for which the jq program `EXPR` is true", &e.Until),
+		cmdline.Text("", "until", "", "stop once the jq program `EXPR` is true for a value, and print that value last", &e.Until),
 		cmdline.PositiveDuration("", "for", "stop after `DURATION`", &e.For),
 	}
 }
@@ -100,8 +100,8 @@ type Reconnect struct {
 // Flags returns the flags of r.
 func (r *Reconnect) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Bool(cmdline.GroupConnection, "reconnect", "", "after the connection is lost, connect and subscribe again, and print a gap event", &r.on),
-		cmdline.Generic(cmdline.GroupConnection, "reconnect-for", "reconnect for at most `DURATION` after the loss (5m; 0: no limit)", &r.limit),
+		cmdline.Bool(cmdline.GroupConnection, "reconnect", "", "connect and subscribe again after the connection is lost, and print a gap event", &r.on),
+		cmdline.Generic(cmdline.GroupConnection, "reconnect-for", "try to reconnect for at most `DURATION` after each loss (5m; 0: no limit)", &r.limit),
 	}
 }
 

@@ -29,7 +29,7 @@ type Settings struct {
 // Flags returns the flag of s.
 func (s *Settings) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.List(cmdline.GroupDialect, "set", "", "set a value that the dialect declares: `NAME=TEXT` or NAME:=JSON", &s.given),
+		cmdline.List(cmdline.GroupDialect, "set", "", "`NAME=TEXT`: set a value that the dialect declares to TEXT, or with NAME:=JSON to a JSON value", &s.given),
 	}
 }
 
@@ -137,9 +137,9 @@ type Handshake struct {
 
 func (h *Handshake) flags() []cmdline.Flag {
 	return append(h.Set.Flags(),
-		cmdline.Text(cmdline.GroupScomp, "resume", "", "resume the peer's session `ID` (rpcx describe E -q .info.extra.sessionId)", &h.resume),
+		cmdline.Text(cmdline.GroupScomp, "resume", "", "resume the peer's session `ID`, as printed by rpcx describe E -q .info.extra.sessionId", &h.resume),
 		cmdline.Bool(cmdline.GroupScriptling, "no-environment", "", "do not send environment.open and environment.close", &h.NoEnvironment),
-		cmdline.PositiveDuration(cmdline.GroupScriptling, "shutdown-timeout", "wait `DURATION` for the response to plugin.shutdown (1s)", &h.Shutdown),
+		cmdline.PositiveDuration(cmdline.GroupScriptling, "shutdown-timeout", "wait up to `DURATION` for the response to plugin.shutdown (1s)", &h.Shutdown),
 	)
 }
 

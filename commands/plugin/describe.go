@@ -25,8 +25,8 @@ type describeOptions struct {
 func describeCommand(run *env.Env) *cmdline.Command {
 	o := &describeOptions{}
 	flags := []cmdline.Flag{
-		cmdline.Bool("", "json", "", "print JSON even on a terminal", &o.json),
-		cmdline.Bool("", "as-catalog", "", "print the catalog, as rpcx describe does", &o.catalog),
+		cmdline.Bool("", "json", "", "print JSON, even on a terminal", &o.json),
+		cmdline.Bool("", "as-catalog", "", "print a catalog in the format of rpcx describe", &o.catalog),
 	}
 	return &cmdline.Command{
 		Name: "describe", Usage: "print a plugin's functions, classes and constants", ArgsUsage: "ENDPOINT",

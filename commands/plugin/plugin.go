@@ -33,10 +33,10 @@ const groupPlugin = "Plugin"
 
 func (o *flags) all(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
-		cmdline.Enum(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show the plugin's log from this level up (info)", &o.logLevel, format.LogLevels),
+		cmdline.Enum(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show the plugin's log messages of this level and above (info)", &o.logLevel, format.LogLevels),
 		cmdline.Bool(groupPlugin, "no-environment", "", "do not send environment.open and environment.close", &o.Handshake.NoEnvironment),
-		cmdline.Bool(groupPlugin, "strict", "", "fail at the first line from the plugin that is not a message", &o.strict),
-		cmdline.PositiveDuration(groupPlugin, "shutdown-timeout", "wait `DURATION` for the response to plugin.shutdown (1s)", &o.Handshake.Shutdown),
+		cmdline.Bool(groupPlugin, "strict", "", "fail if a line from the plugin is not a message", &o.strict),
+		cmdline.PositiveDuration(groupPlugin, "shutdown-timeout", "wait up to `DURATION` for the response to plugin.shutdown (1s)", &o.Handshake.Shutdown),
 	}
 	return pluginsOnly(append(flags, o.Client.Flags(run, options.IdleCall)...))
 }

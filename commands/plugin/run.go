@@ -19,7 +19,7 @@ type runOptions struct {
 
 func runCommand(run *env.Env) *cmdline.Command {
 	o := &runOptions{}
-	flags := []cmdline.Flag{cmdline.Text("", "file", "f", "read the steps from `FILE` (- is stdin)", &o.file)}
+	flags := []cmdline.Flag{cmdline.Text("", "file", "f", "read the steps from `FILE` (- for stdin)", &o.file)}
 	return &cmdline.Command{
 		Name: "run", Usage: "run several steps over one connection", ArgsUsage: "ENDPOINT -f STEPS",
 		Description: `STEPS has one JSON object for each step. A step has one of these members: call, new, method,

@@ -29,10 +29,10 @@ func serveCommand(run *env.Env) *cmdline.Command {
 	var flags []cmdline.Flag
 	for _, group := range [][]cmdline.Flag{
 		{
-			cmdline.Text(groupPlugin, "listen", "", "serve on `ENDPOINT`, such as http://127.0.0.1:0/, not on stdin and stdout", &o.listen),
-			cmdline.Text(groupPlugin, "name", "", "name the library `NAME` (by default, the catalog's name or plugin)", &o.name),
-			cmdline.Text(groupPlugin, "lib-version", "", "give the library the version `VERSION`", &o.version),
-			cmdline.Text(groupPlugin, "description", "", "describe the library with `TEXT`", &o.description),
+			cmdline.Text(groupPlugin, "listen", "", "serve on `ENDPOINT`, such as http://127.0.0.1:0/, instead of stdin and stdout", &o.listen),
+			cmdline.Text(groupPlugin, "name", "", "set the library's name to `NAME` (by default, the catalog's name, or \"plugin\")", &o.name),
+			cmdline.Text(groupPlugin, "lib-version", "", "set the library's version to `VERSION`", &o.version),
+			cmdline.Text(groupPlugin, "description", "", "set the library's description to `TEXT`", &o.description),
 		},
 		o.Options.Flags(run),
 	} {

@@ -87,15 +87,15 @@ TAPE may be - for stdin. rpcx-tape(5) describes the format.`
 func (o *replayOptions) flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
 		cmdline.Text(groupPlay, "listen", "", "play the server for clients that connect to `LISTEN`", &o.listen),
-		cmdline.Text(groupPlay, "to", "", "play the client against `ENDPOINT`, and compare", &o.to),
-		cmdline.Text(groupCompare, "diff", "", "compare both sides with `TAPE`, without a peer", &o.diff),
+		cmdline.Text(groupPlay, "to", "", "play the client against `ENDPOINT`, and compare the peer's messages with the tape", &o.to),
+		cmdline.Text(groupCompare, "diff", "", "compare both sides of the conversation with `TAPE`, without a peer", &o.diff),
 		cmdline.Bool(groupPlay, "strict", "", "accept only the next request on the tape (with --listen)", &o.strict),
 		cmdline.Text(groupPlay, "speed", "", "play at `N` times the recorded pace (by default, as fast as possible)", &o.speed),
-		cmdline.List(groupPlay, "fill", "", "`NAME=TEXT` or NAME:=JSON: use this value for redacted members of that name, and for $NAME in programs", &o.fill),
-		cmdline.List(groupCompare, "ignore", "", "do not compare the values that the jq program `JQ` selects in a message, such as .result.hash", &o.ignore),
-		cmdline.PositiveDuration(groupCompare, "idle", "wait at most `DURATION` for each message on the tape (10s)", &o.idle),
+		cmdline.List(groupPlay, "fill", "", "`NAME=TEXT`: use TEXT, or with NAME:=JSON a JSON value, for redacted members called NAME, and for $NAME in programs", &o.fill),
+		cmdline.List(groupCompare, "ignore", "", "do not compare the values that the jq program `JQ` selects in each message (for example .result.hash)", &o.ignore),
+		cmdline.PositiveDuration(groupCompare, "idle", "wait up to `DURATION` for each message on the tape (10s)", &o.idle),
 		cmdline.Bool(groupCompare, "update", "", "update the tapes with the peer's messages", &o.update),
-		cmdline.Generic(groupCompare, "report", "write a report, `tap|junit|json[=FILE]`, with a test for each tape", &o.report),
+		cmdline.Generic(groupCompare, "report", "`tap|junit|json[=FILE]`: write a report for CI systems, with a test for each tape", &o.report),
 		cmdline.Number(groupCompare, "jobs", "play up to `N` tapes at once (1)", 1, &o.jobs),
 	}
 	flags = append(flags, o.view.Flags()...)

@@ -32,9 +32,9 @@ var viewForms = []string{"html", "har"}
 // Flags returns the flags of the views.
 func (v *View) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Bool(groupView, "show", "", "print the conversation in two columns, with calls nested in the calls during which they were made", &v.show),
-		cmdline.Enum(groupView, "format", "`html|har`: write one self-contained page, or a HAR file for a browser's network panel", &v.form, viewForms),
-		cmdline.Bool(groupView, "redactions", "", "list the places from which secrets were removed: line, pointer, and a number that equal secrets share", &v.redactions),
+		cmdline.Bool(groupView, "show", "", "print the conversation in two columns, with nested calls indented", &v.show),
+		cmdline.Enum(groupView, "format", "`html|har`: print the conversation as one web page (html), or for a browser's network panel (har)", &v.form, viewForms),
+		cmdline.Bool(groupView, "redactions", "", "list the redacted secrets: the line, the JSON pointer, and a number that equal secrets share", &v.redactions),
 		cmdline.Text(groupView, "jq", "q", "show the messages for which the jq program `EXPR` is true, and their responses", &v.jq),
 		cmdline.Text(groupView, "grep", "", "show the messages that match the regular expression `REGEX`, and their responses", &v.grep),
 	}

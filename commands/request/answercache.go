@@ -30,7 +30,7 @@ var cacheKinds = []string{"shared", "private"}
 
 func (c *CacheFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.OptionalEnum(cmdline.GroupRO, "cache", "cache results for their cache.max-age; --cache=private also caches requests with an identity (headers, a token, a certificate)", &c.keep, cacheKinds),
+		cmdline.OptionalEnum(cmdline.GroupRO, "cache", "cache each result for as long as its cache.max-age allows (--cache=private: also results of calls with an identity: headers, a token, a certificate)", &c.keep, cacheKinds),
 	}
 }
 

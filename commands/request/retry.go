@@ -20,7 +20,7 @@ type Retries struct {
 func (r *Retries) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Number("", "retry", "repeat a failed call up to `N` times if that is safe: the error is retryable, or the HTTP status is 429 or 503", 0, &r.N),
-		cmdline.Bool("", "retry-unsafe", "", "also repeat a POST that may have been executed: HTTP status 502 or 504, or a lost response", &r.Unsafe),
+		cmdline.Bool("", "retry-unsafe", "", "also repeat a POST that the server may have executed (HTTP status 502 or 504, or a lost response)", &r.Unsafe),
 	}
 }
 

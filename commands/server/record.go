@@ -24,7 +24,7 @@ type RecordOptions struct {
 // Flags returns the flags of the command.
 func (o *RecordOptions) Flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
-		cmdline.Text(cmdline.GroupRecord, "to", "", "forward all messages to `ENDPOINT`", &o.To),
+		cmdline.Text(cmdline.GroupRecord, "to", "", "forward messages to and from `ENDPOINT`", &o.To),
 		o.Conn.Login.UseFlag(),
 	}
 	flags = append(flags, o.Record.RecordFlags()...)

@@ -107,22 +107,22 @@ func (o *validateOptions) flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
 		cmdline.Text(groupValues, "schema", "", "check values against the schema in `FILE[#PART]`", &o.schema),
 		cmdline.Bool(groupValues, "formats", "", "also check formats, such as date-time", &o.formats),
-		cmdline.Enum(groupValues, "draft", "use this draft for a schema that does not name one: `"+strings.Join(schema.Drafts, "|")+"` (2020-12)", &o.draft, schema.Drafts),
-		cmdline.List(groupValues, "schema-map", "", "read a local copy for $refs to a URL: `URL=PATH`, a file, or a directory for all URLs with that prefix", &o.copies),
-		cmdline.Text(groupVersions, "against", "", "compare with an older `CATALOG`: a catalog, an OpenRPC document, a result of tools/list, or an endpoint", &o.against),
+		cmdline.Enum(groupValues, "draft", "`"+strings.Join(schema.Drafts, "|")+"`: use this draft for schemas that do not name one (2020-12)", &o.draft, schema.Drafts),
+		cmdline.List(groupValues, "schema-map", "", "`URL=PATH`: resolve a $ref to URL with the local file PATH (a directory: for all URLs that begin with URL)", &o.copies),
+		cmdline.Text(groupVersions, "against", "", "compare with an older `CATALOG`: a catalog, an OpenRPC document, a tools/list result, or an endpoint", &o.against),
 		cmdline.Enum(groupVersions, "allow", "`breaking`: print breaking differences without failing", &o.allow, []string{"breaking"}),
 		cmdline.Bool(groupPeer, "rules", "", "list the rules of the named dialects (by default, of all dialects)", &o.rules),
-		cmdline.Enum(groupPeer, "role", "`server|client`: check this side (server). With client, rpcx is the server, and ENDPOINT is a LISTEN", &o.role, []string{"server", "client"}),
-		cmdline.Text(groupPeer, "runtime", "", "evaluate code for a client with `jq|co:COMMAND` (--role client, in dialects with eval)", &o.runtime),
-		cmdline.List(groupPeer, "try", "", "call `METHOD[=PARAMS]`, also with bad params, and check its result against its schema", &o.try),
+		cmdline.Enum(groupPeer, "role", "`server|client`: check this side (server); to check clients, rpcx is the server, and listens on LISTEN", &o.role, []string{"server", "client"}),
+		cmdline.Text(groupPeer, "runtime", "", "`jq|co:COMMAND`: evaluate the code that clients send, with jq or with the co-process COMMAND (only with --role client)", &o.runtime),
+		cmdline.List(groupPeer, "try", "", "`METHOD[=PARAMS]`: call METHOD, also with bad params, and check its result against the schema", &o.try),
 		cmdline.Bool(groupPeer, "trust-hints", "", "also call the methods that the peer declares read-only", &o.trust),
-		cmdline.Text(groupPeer, "catalog", "", "use the catalog in `FILE` as the peer's; call its read-only methods", &o.catalog),
+		cmdline.Text(groupPeer, "catalog", "", "use the catalog in `FILE` as the peer's, and call the methods that it declares read-only", &o.catalog),
 		cmdline.List(groupPeer, "disable", "", "skip the rule or probe `NAME`", &o.disable),
-		cmdline.Bool(groupPeer, "strict", "", "also fail for a broken SHOULD, and for values that a schema cannot check completely", &o.strict),
+		cmdline.Bool(groupPeer, "strict", "", "also fail if a rule of level should is broken, or if a value cannot be checked completely", &o.strict),
 		cmdline.Bool(groupPeer, "intrusive", "", "also run probes that may disconnect or exhaust other clients", &o.intrusive),
-		cmdline.Generic(cmdline.GroupOutput, "report", "report to CI systems: `"+report.Usage+"`", &o.report),
+		cmdline.Generic(cmdline.GroupOutput, "report", "`"+report.Usage+"`: write a report for CI systems", &o.report),
 	}
-	return append(flags, o.client.ConnectingFlags(run, "wait `DURATION` for a response from a live peer (5s)")...)
+	return append(flags, o.client.ConnectingFlags(run, "wait up to `DURATION` for each response from a live peer (5s)")...)
 }
 
 func execute(ctx context.Context, run *env.Env, o *validateOptions) error {

@@ -191,10 +191,10 @@ func (p *page) flag(f cmdline.FlagDoc) {
 		text += " Repeatable."
 	}
 	if f.Needs != "" {
-		text += " It requires " + literal(f.Needs) + "."
+		text += " Requires " + literal(f.Needs) + "."
 	}
 	if f.With != "" {
-		text += " Only with " + literal(f.With) + "."
+		text += " Requires " + literal(f.With) + "."
 	}
 	p.text(text)
 	if len(f.Env) > 0 {
