@@ -10,7 +10,7 @@ page=$PWD/page
 rpcx help agent >"$page"
 
 commands=0
-# run STATUS STDOUT rpcx...: like want, for a command in a task. rpcx help agent must contain the command and each flag.
+# run STATUS STDOUT rpcx...: works like want, for a command in a task. rpcx help agent must contain the command and each flag.
 run() {
   local word
   commands=$((commands + 1))
@@ -24,7 +24,7 @@ run() {
   cp stderr errors # the next command overwrites stderr
 }
 
-# task TEXT: ends a task. A task with more than four commands fails.
+# task TEXT: ends the task that TEXT describes. A task with more than four commands fails.
 task() {
   if [[ $commands -gt 4 ]]; then
     bad=1
@@ -43,7 +43,7 @@ ethereum=ws://$(field http)/ws
 everything="exec:node $INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js stdio"
 tools=mcp+$everything
 
-# The task starts with an unknown child, and finds its dialect, its methods and their params.
+# The agent starts with an unknown child, and finds its dialect, its methods and their params.
 run 0 "$tools" rpcx describe "$everything" --probe -r -q .probe.endpoint
 run 0 true rpcx describe "$tools" -q '[.methods[].name] | contains(["echo", "get-sum"])'
 run 0 '["a","b"]' rpcx describe "$tools" get-sum -q .params.required
@@ -90,7 +90,7 @@ run 0 '{"id":"o_9"}' rpcx call "$jayson" fail --expect-error 4711 -q .data
 run 0 '' rpcx validate "$ethereum" --idle 2s
 task "assert: jayson's values and errors, go-ethereum's protocol"
 
-# started: prints the name of the task that the server has started.
+# started: starts a task on the server, and prints its id.
 started() { rpcx call @jobs tools/call name=simulate-research-query arguments.topic=rpc task.ttl:=60000 -r -q .task.taskId; }
 run 0 '' rpcx connect "$tools" --session jobs
 commands=$((commands + 1)) job=$(started)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# the Ethereum clients ethers and web3 read the stream of a hook, whose names are in the catalog's stream member
+# the Ethereum clients ethers and web3 read the stream of a hook, whose form is in the member stream of the catalog
 . "$INTEROP/lib.sh"
 needs_packages
 
@@ -18,12 +18,12 @@ cat >node.json <<'JSON'
 JSON
 
 start '^\{"listening":' rpcx serve ws://127.0.0.1:0/ --hooks node.json
-touch listens # the client is ready before it subscribes
+touch listens # ethers also handles items that arrive with the response
 want 0 '["ethers",16]
 ["ethers",[17,18,19]]
 ["ethers","unsubscribed"]' node "$INTEROP/clients/heads.mjs" ethers "$(field listening)"
 ok "ethers: a call, three heads, unsubscribed"
-rm listens # web3 is ready when it has the response, and loses items that arrive with it
+rm listens # web3 loses items that arrive with the response, and creates this file when it is ready
 want 0 '["web3",[17,18,19]]
 ["web3","unsubscribed"]' node "$INTEROP/clients/heads.mjs" web3 "$(field listening)"
 ok "web3: three heads, unsubscribed"

@@ -33,7 +33,7 @@ done
 logged 4 'unsubscribed after some'
 ok "and the server was told each time"
 
-# The introspect dialect can read the streams of this server, which does not describe its methods.
+# This server does not describe its methods, but the introspect dialect can still read its streams.
 for endpoint in "introspect+ws://$address/ws" "introspect+unix:$PWD/geth.ipc"; do
   want 0 '{"number":0}
 {"number":1}' rpcx subscribe "$endpoint" orders_subscribe '["ticks",0,1]' --count 2

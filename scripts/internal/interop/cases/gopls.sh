@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# gopls (header framing) over exec and tcp: it uses the same ids as rpcx, and waits for responses before it works
+# gopls (header framing) over exec and tcp: it uses the same ids as rpcx, and waits for responses to its own requests
 . "$INTEROP/lib.sh"
 needs_built gopls golang.org/x/tools/gopls
 needs node
@@ -16,14 +16,15 @@ func main() { println(anwser()) }
 GO
 uri=file://$PWD/project
 
-# These are gopls's requests, with the usual responses of an editor.
+# The hooks answer gopls's requests in the way editors usually do.
 hooks=(
   --on 'workspace/configuration=jq:[.items[] | {}]'
   --on 'window/workDoneProgress/create=json:null'
   --on 'client/registerCapability=json:null'
 )
 
-# text FILE: prints FILE as a JSON string. FILE must not contain other quotes, backslashes or control characters.
+# text FILE: prints FILE as the content of a JSON string. FILE must not contain quotes, backslashes, or control characters other
+# than tabs and line breaks.
 text() { sed -e 's/\t/\\t/g' -e 's/$/\\n/' "$1" | tr -d '\n'; }
 
 initialize='{"processId":null,"rootUri":"'$uri'","workspaceFolders":[{"uri":"'$uri'","name":"broken"}],"capabilities":{

@@ -14,7 +14,7 @@ for listen in http://127.0.0.1:0/rpc tcp://127.0.0.1:0 ws://127.0.0.1:0/; do
 [2,4,6,8,10]
 [-32601,3]
 "nothing came back"' node "$INTEROP/clients/jayson.js" "$(field listening)"
-  for _ in {1..1200}; do # stopping the server would not wait for its hooks
+  for _ in {1..1200}; do # waits for the hooks, because stopping the server would not
     if [[ $(grep -c . notes 2>/dev/null) == 2 ]]; then break; fi
     sleep 0.05
   done

@@ -4,7 +4,7 @@
 needs_packages
 needs jq
 
-# The case leaves out auth/* (see mcp-auth) and sep-2640-*, which test an extension for skills.
+# The case leaves out auth/* (see mcp-auth), and sep-2640-*, whose scenarios test an extension for skills.
 core=(tools_call json-schema-2020-12-preservation)
 older=(initialize "${core[@]}" elicitation-sep1034-client-defaults sse-retry)
 newer=("${core[@]}" request-metadata sep-2322-client-request-state http-standard-headers http-custom-headers http-invalid-tool-headers json-schema-ref-no-deref)

@@ -99,7 +99,7 @@ printf %s "\$params" | jq -c 'def text(\$t): {role: "user", content: {type: "tex
     text("Please process the embedded resource above.")] end)}'
 SH2
 
-# These tools stream, which a directory of hooks alone cannot declare.
+# The results of these tools are streams, which a directory of hooks alone cannot declare.
 cat >more.json <<'JSON'
 {"catalog":1,"methods":[
   {"name":"test_tool_with_logging","description":"logs","params":{"type":"object"},"run":"lines:for m in started processing completed; do echo '{\"log\":{\"level\":\"info\",\"message\":\"Tool '$m'\"}}'; sleep 0.05; done; echo '\"done\"'"},
@@ -109,8 +109,8 @@ cat >more.json <<'JSON'
   {"name":"test_reconnection","description":"takes its time","params":{"type":"object"},"run":"sh:sleep 0.5; echo '\"done\"'"}]}
 JSON
 
-# These tools are for 2026-07-28. A hook that asks questions is written in the same way for each version. In 2026-07-28, its
-# questions are results.
+# These tools are for 2026-07-28. A hook that asks questions is written in the same way for each version. In 2026-07-28, rpcx
+# sends the questions as results.
 elicits='{"message":"What is it?","requestedSchema":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}}'
 samples='{"messages":[{"role":"user","content":{"type":"text","text":"Say it"}}],"maxTokens":50}'
 hook test_input_required_result_elicitation <<SH2
@@ -138,7 +138,7 @@ hook test_trigger_tool_change <<<'rpcx call @ notifications/tools/list_changed -
 hook test_trigger_prompt_change <<<'rpcx call @ notifications/prompts/list_changed --notify; echo "\"done\""'
 for name in elicitation sampling list_roots request_state tampered_state multiple_inputs multi_round capabilities; do tool "test_input_required_result_$name"; done
 for name in test_missing_capability test_trigger_tool_change test_trigger_prompt_change; do tool "$name"; done
-# These tools become tasks.
+# These tools run as tasks.
 hook greet <<<"jq '\"Hello, \\(.name)!\"'"
 hook slow_compute <<<"sleep \$(jq .seconds); echo '\"computed\"'"
 hook failing_job <<<'sleep 1; echo "it failed" >&2; exit 1'
@@ -171,7 +171,7 @@ expected=$INTEROP/mcp-conformance.yaml
 
 passed=0
 for version in '--requirements 2025-11-25' '--requirements 2026-07-28' '--spec-version 2025-06-18' '--spec-version 2025-03-26'; do
-  # shellcheck disable=SC2086 # two words
+  # shellcheck disable=SC2086 # $version is two words
   if ! suite server --url "${at#mcp+}" $version --expected-failures "$expected" --output-dir out >suite.log 2>&1 || grep '^✗' suite.log >&2; then
     bad=1
     cat suite.log >&2

@@ -30,7 +30,7 @@ login "${fix[4]}" --auth-param prompt=consent
 want 0 'true' rpcx call "$at" write -q '.scope | contains("write")'
 ok "with registration: browser, consent, more scopes"
 
-# A token is valid for 20 s, and rpcx renews it 30 s before it expires, so each command renews it, even if ten commands run at once.
+# A token is valid for 20 s, and rpcx renews it 30 s before it expires, so every command renews it, even if ten commands run at once.
 # The provider revokes all tokens if a client uses a refresh token twice.
 token=$(rpcx auth token "$at")
 for i in 1 2 3 4 5 6 7 8 9 10; do rpcx call "$at" whoami -q .user >"out$i" & pids[i]=$!; done
@@ -74,7 +74,7 @@ said 'invalid_client'
 ok "client credentials: basic, post, and a key"
 stop
 
-# As a defect, the authorization server has the issuer of another one.
+# The defect is that the metadata of the authorization server name another server as the issuer.
 start '^\{' node --input-type=module -e '
   import { createServer } from "node:http";
   const s = createServer((req, res) => {

@@ -35,7 +35,7 @@ want 0 mcp+exec found "exec:node $sdk2 stdio"
 want 0 mcp+exec found "exec:node $sdk2 stdio modern"
 want 0 mcp+exec found 'exec:gomcp serve stdio'
 for server in "node $sdk2 http" "node $sdk2 http modern" 'gomcp serve http'; do
-  # shellcheck disable=SC2086 # the words of a command
+  # shellcheck disable=SC2086 # the shell splits the command into words
   start url $server
   want 0 mcp+http found "$(field url)"
   stop

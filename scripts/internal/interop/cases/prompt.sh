@@ -37,7 +37,7 @@ fresh() {
   typed "clear; stty -g >before; $1; echo status \$?; stty -g >after"
 }
 
-# left STATUS: waits until the command has ended with STATUS. The terminal must have its original settings.
+# left STATUS: waits until the command has ended with STATUS, and requires that the terminal has its original settings.
 left() {
   shows "^status $1\$"
   shows '^sh: *$'

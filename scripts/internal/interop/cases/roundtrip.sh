@@ -59,7 +59,7 @@ mcp_modern() {
   start '^\{"listening":' rpcx serve mcp+http://127.0.0.1:0/mcp --on 'echo=jq:.'
   to=$(field listening)
 }
-# A job reports progress in percent, as often as the client requests.
+# The status of a job has its progress in percent. The client polls it.
 hotrepl_progress() {
   cat >slow.sh <<'EOF'
 for n in 1 2 3 4 5 6; do echo "{\"progress\":\"part $n\",\"fraction\":0.$n}"; sleep 0.1; done; echo '{"data":{"n":1}}'
@@ -84,7 +84,7 @@ JS
   start '^port' node electrum.js
   to=http://127.0.0.1:${line##* }/
 }
-# The server generates values: handles and tokens that the client sends back, a clock, and a serial number that never repeats.
+# The server generates handles and tokens that the client sends back, a clock, and a serial number that never repeats.
 made() {
   start '^\{"listening":' rpcx serve "$1" --on 'open=sh:echo "{\"handle\":\"h-$$\",\"said\":\"fixed\"}"' --on 'use=jq:{ok: (.handle | startswith("h-"))}' \
     --on 'login=sh:echo "{\"token\":\"t-$$\",\"ok\":true}"' --on 'whoami=jq:{ok: (.token | startswith("t-"))}' \
@@ -139,7 +139,7 @@ flags() {
   case $1 in
     inspector) rules=(--disable params-array --disable response-members --disable notification-id) ;;
     jayson-v1) rules=(--disable params-array --disable response-members --disable notification-answered) ;;
-    mcp-http | mcp-http-sampling | mcp-http-roots) rules=(--disable response-id-null) ;; # for the response to server/discover
+    mcp-http | mcp-http-sampling | mcp-http-roots) rules=(--disable response-id-null) ;; # the response to server/discover has the id null
     electrum) rules=(--disable json) ;;
     geth-ws | geth-ipc) at=/result/rpc ;;
     made) at=/result/said ;;
@@ -213,7 +213,7 @@ roundtrip() {
 }
 
 certificate
-# Eight pairs run at a time, because they mostly wait in case further messages arrive.
+# Eight pairs run at a time, because they mostly wait for messages that do not arrive.
 at_once=8
 one() {
   mkdir "$1"

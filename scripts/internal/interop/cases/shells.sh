@@ -10,8 +10,8 @@ touch certificates/root.pem
 
 # bash must not ask whether to print a long list, because the answer would consume the next key.
 
-# typed SHELL KEYS: prints the arguments that rpcx gets after KEYS are typed in SHELL. KEYS can contain TAB. At TAB, zsh by default
-# first expands the word under the cursor itself, including $(…).
+# typed SHELL KEYS: prints the arguments that rpcx gets after KEYS are typed in SHELL. KEYS can contain TAB. For TAB, zsh by default
+# first expands the word under the cursor, including $(…).
 typed() {
   local setup command
   case $1 in

@@ -38,7 +38,7 @@ want 0 "$shown" client rpcx replay vscode.tape --listen header+stdio:
 want 0 '' rpcx replay vscode.tape --to "header+exec:$PWD/server"
 ok "vscode-jsonrpc, over stdio with Content-Length: a stream, calls back, errors"
 
-# jayson on both sides
+# The client and the server are jayson's.
 certificate
 start '^\{' node "$INTEROP/servers/jayson.js" cert.pem key.pem
 ws=ws://127.0.0.1:$(field ws)/ tcp=tcp://127.0.0.1:$(field tcp) one=tcp://127.0.0.1:$(field v1)
@@ -53,7 +53,7 @@ again one
 stop
 ok "jayson, over ws and tcp, JSON-RPC 1.0"
 
-# go-ethereum's client and server have a subscription, whose id differs in each run.
+# go-ethereum's client subscribes to go-ethereum's server. The id of the subscription differs in each run.
 start '^\{' geth "$PWD/geth.ipc"
 address=$(field http)
 want 0 '{"number":0}
@@ -76,7 +76,7 @@ want 0 '{"number":0}
 again client
 ok "go-ethereum, over ws: a subscription and its end, of rpcx and of its own client"
 
-# This tape is from Node.js's inspector.
+# The server is Node.js's inspector.
 cat >program.js <<'JS'
 let tick = 0;
 setInterval(() => console.log('tick', ++tick), 20);
@@ -102,7 +102,7 @@ again mcp
 want 0 '' rpcx replay mcp.tape --to "$everything"
 ok "MCP, over stdio: tools, progress, sampling"
 
-# gopls
+# The server is gopls.
 needs_built gopls golang.org/x/tools/gopls
 mkdir project
 printf 'module example.com/m\n\ngo 1.26\n' >project/go.mod

@@ -24,7 +24,7 @@ for endpoint in "http://$address/" "ws://$address/ws" "unix:$PWD/geth.ipc"; do
 done
 stop
 
-# Over http, the server answers invalid JSON with a 400 that has no JSON-RPC. In JSON-RPC 1.0, an error response lacks the result.
+# Over http, the server answers invalid JSON with status 400 and no JSON-RPC. In JSON-RPC 1.0, its error responses have no result.
 start '^\{' node "$INTEROP/servers/jayson.js" cert.pem key.pem
 want 0 'should parse-error' found "http://127.0.0.1:$(field http)/" --try 'add=[1,2]'
 want 0 '' found "tcp://127.0.0.1:$(field tcp)" --try 'add=[1,2]'
@@ -54,7 +54,7 @@ should parse-error
 should wrong-version' found "header+exec:node $INTEROP/servers/vscode-bare.js" --try 'add=[1,2]'
 ok "vscode-jsonrpc: params that are a text are passed on, what is no request is never answered"
 
-# A message that gopls cannot parse ends it.
+# gopls exits after a message that it cannot parse.
 want 0 'should batch
 should batch-empty
 should batch-invalid
@@ -116,7 +116,7 @@ should invalid-request
 should unknown-method-code
 should wrong-version' found "a2a+$line"
 stop
-# JSON-RPC 2.0, section 4.1: "The Server MUST NOT reply to a Notification". rpc-websockets responds to an unknown one.
+# JSON-RPC 2.0, section 4.1: "The Server MUST NOT reply to a Notification". rpc-websockets responds to an unknown notification.
 start 'listening on' node "$INTEROP/servers/rpcws.js"
 want 0 'must notification-answered
 must notification-unanswered
@@ -134,7 +134,7 @@ start 'listening at' dlv dap --check-go-version=false --listen=127.0.0.1:0
 want 0 'must response-command' found "dap+tcp://${line##* }"
 ok "Delve: the response to an unknown command does not name it"
 
-# For an unknown command to Node.js's inspector, the live run and the tape have the same problems.
+# validate sends Node.js's inspector an unknown command, and finds no problem, live or on the tape.
 start 'Debugger listening on ws' node --inspect=127.0.0.1:0 -e 'setInterval(() => {}, 1000)'
 want 0 '' found "cdp+${line##* }"
 want 0 1 grep -c 'Rpcx.validateNone.*wasn.t found' live.tape

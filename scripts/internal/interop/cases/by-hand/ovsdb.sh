@@ -27,8 +27,8 @@ for endpoint in "$tcp" "$unix"; do
   ok "${endpoint##*concat+}: calls, errors that are strings"
 done
 
-# The server calls echo after five idle seconds. After an error, it closes the connection at once, and without a response after five
-# more seconds. The update arrives later.
+# The server calls echo after five idle seconds. It closes the connection at once if the response is an error, and after five more
+# seconds if there is no response. The update arrives later than that.
 rpcx subscribe "$tcp" monitor '["Orders","m1",{"Item":{"columns":["name","n"]}}]' --method update --count 1 \
   --jq '.[1].Item[].new.n' --on 'echo=jq:.' --for 30s >answered 2>answered.err &
 answered=$!
@@ -61,7 +61,7 @@ rpcx subscribe "$page" monitor '["Orders","m3",{"Item":{"columns":["name","n"]}}
   -q '[.Item[]?.new.n] | sort' --for 30s >monitored 2>monitored.err &
 monitored=$!
 started+=("$monitored")
-sleep 12 # the time for two echoes
+sleep 12 # long enough for two echo requests
 want 0 uuid rpcx call "$page" transact '"Orders"' '{"op":"insert","table":"Item","row":{"name":"cog","n":78}}' --jq '.[0].uuid[0]' -r
 status=0
 wait "$monitored" || status=$?

@@ -2,7 +2,7 @@
 # the lsp dialect: Vim with ALE as the client of rpcx serve
 . "$INTEROP/lib.sh"
 needs vim
-ale=${ALE:-/usr/share/vim-ale} # Debian's vim-ale
+ale=${ALE:-/usr/share/vim-ale} # the directory of Debian's package vim-ale
 if [[ ! -e $ale/autoload/ale/lsp.vim ]]; then
   echo "$CASE: ALE is not in $ale" >&2
   exit 1
