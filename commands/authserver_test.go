@@ -55,33 +55,33 @@ type authClient struct {
 }
 
 var authOptions = []string{
-	"oidc",           // only OpenID's metadata
+	"oidc",           // only OpenID's metadata exist
 	"tenant",         // the issuer has a path
-	"root",           // the resource's metadata is at its root and describes the root
+	"root",           // the resource's metadata are at the root of the server, and describe the root
 	"noprm",          // the endpoint names no authorization server
-	"nochallenge",    // and its 401 has no WWW-Authenticate
+	"nochallenge",    // the 401 of the endpoint has no WWW-Authenticate
 	"legacy",         // the endpoint is its own authorization server, without metadata
 	"expires",        // the lifetime of a token in seconds
-	"iss",            // in responses: none, wrong, or a string
-	"issuer",         // in the metadata
-	"resource",       // in the resource's metadata
+	"iss",            // the issuer in authorization responses: none, wrong, or a string
+	"issuer",         // the issuer in the metadata
+	"resource",       // the resource in its own metadata
 	"prm",            // the address of the resource's metadata
 	"server",         // the authorization server that the endpoint names
-	"pkce",           // none: not advertised
-	"methods",        // how clients authenticate
-	"noregistration", // no dynamic registration
-	"page",           // the response to a registration is a page
-	"document",       // clients may have a metadata document
-	"offline",        // offline_access is offered
-	"norefresh",      // no refresh tokens
-	"redirect",       // of the metadata: endless, or an address
+	"pkce",           // none: the metadata do not mention PKCE
+	"methods",        // the methods by which clients can authenticate
+	"noregistration", // clients cannot register
+	"page",           // the response to a registration is an HTML page
+	"document",       // a client can have a metadata document
+	"offline",        // the scope offline_access is supported
+	"norefresh",      // tokens cannot be refreshed
+	"redirect",       // where requests for the metadata are redirected: endless, or an address
 	"authorize",      // the address of the authorization endpoint
 	"state",          // responses have this state
 	"norevocation",   // tokens cannot be revoked
 	"deny",           // the user refuses
 	"token",          // the address of the token endpoint
-	"type",           // token_type
-	"moved",          // the redirect of the token endpoint
+	"type",           // the token_type in responses
+	"moved",          // where the token endpoint redirects
 }
 
 func oauthCommand(ts *testscript.TestScript, _ bool, args []string) {
@@ -322,7 +322,7 @@ func (s *authServer) authorize(w http.ResponseWriter, r *http.Request) {
 	back, _ := url.Parse(r.Form.Get("redirect_uri"))
 	plain := *back
 	if plain.Scheme == "http" {
-		plain.Host = plain.Hostname() // RFC 8252: any port of the loopback interface
+		plain.Host = plain.Hostname() // RFC 8252 allows any port of the loopback interface
 	}
 	if !ok || !slices.Contains(client.redirects, back.String()) && !slices.Contains(client.redirects, plain.String()) || r.Form.Get("code_challenge_method") != "S256" || r.Form.Get("response_type") != "code" {
 		http.Error(w, "bad request", http.StatusBadRequest)

@@ -18,8 +18,8 @@ func TestTerminalCloses(t *testing.T) {
 	onClosedTerminal(t, "orders", "scriptling", "plugin", "describe", "ENDPOINT")
 }
 
-// onClosedTerminal runs rpcx on a terminal that closes before the peer answers. ENDPOINT in args is a peer of that dialect with the
-// methods of the demo.
+// onClosedTerminal runs rpcx on a terminal that closes before the peer answers. In args, ENDPOINT stands for a peer that uses the
+// dialect and has the methods of the demo.
 func onClosedTerminal(t *testing.T, demo, dialect string, args ...string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -152,7 +152,7 @@ var silentSessions = map[string]string{
 // stuck is added to each bound before a command counts as stuck.
 const stuck = 20 * time.Second
 
-// A machineLoad repeatedly measures how long a command takes that does nothing.
+// A machineLoad repeatedly measures how long a command that does nothing takes.
 type machineLoad struct {
 	mu   sync.Mutex
 	took []loadSample
@@ -200,8 +200,8 @@ func (l *machineLoad) since(began time.Time) (most time.Duration) {
 	return most
 }
 
-// endsInTime runs a command and, if s is not 0, sends the signal. The command must end at most limit and three seconds later, not
-// counting the time that a command takes that does nothing, and with the status of the signal.
+// endsInTime runs a command and, if s is not 0, sends it the signal s, which must determine the exit status. The command must end
+// within limit and three seconds, plus the time that a command that does nothing takes.
 func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duration, s syscall.Signal) {
 	cmd := exec.Command("sh", "-c", "exec "+line)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -235,7 +235,7 @@ func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duratio
 				return
 			}
 			t.Fatalf("%s ended by itself: %v %s", line, err, said.String())
-		case <-time.After(2 * time.Second): // it is at work, whatever that is
+		case <-time.After(2 * time.Second): // by now, it is in the state to be tested
 		}
 		_ = cmd.Process.Signal(s)
 	}
@@ -250,7 +250,7 @@ func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duratio
 		t.Errorf("%s: status %d: %s", line, status, said.String())
 	}
 	took, most := time.Since(began), limit+3*time.Second
-	if testkit.Race { // the steps between two looks at the time take several times longer
+	if testkit.Race { // the steps between two checks of the time take several times longer
 		most += 3 * time.Second
 	}
 	if own := took - load.since(began); own > most {
@@ -258,7 +258,7 @@ func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duratio
 	}
 }
 
-// listenSilently listens on a Unix socket at path and on a TCP address, which it returns. Both only read.
+// listenSilently listens on a Unix socket at path and on a TCP address, which it returns. Both servers only read.
 func listenSilently(t *testing.T, path string) string {
 	silent := func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 	testkit.Listen(t, "unix", path, silent)

@@ -12,7 +12,7 @@ import (
 // The parent process sees the signal that ended rpcx, so that a shell's loop ends, too. If rpcx was started with the signal
 // ignored, the parent sees an exit status.
 func TestTheSignalEndsRpcx(t *testing.T) {
-	caught := make(chan os.Signal, 1) // otherwise, a test process that ignores the signal would pass that on
+	caught := make(chan os.Signal, 1) // otherwise, rpcx would ignore the signals that the test process ignores
 	signal.Notify(caught, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(caught)
 	for _, c := range []struct {

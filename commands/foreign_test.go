@@ -39,7 +39,7 @@ var runners = map[string]string{
 	"wire/tape/player/handwritten.go":      "",
 }
 
-// One package runs bounded programs.
+// Outside of wire/jq, only the listed files compile jq programs.
 func TestForeignPrograms(t *testing.T) {
 	for _, file := range programFiles(t) {
 		text := read(t, "../"+file)
@@ -57,7 +57,7 @@ func TestForeignPrograms(t *testing.T) {
 	}
 }
 
-// writers are the other files that may name stderr, and escapers those that may search for control characters.
+// writers are the files that may name stderr. escapers are the files that may search for control characters.
 var (
 	writers = map[string]string{
 		"commands/env/env.go":           "finds out whether it is a terminal",
@@ -88,7 +88,7 @@ var (
 	}
 )
 
-// One package writes to stderr, and one escapes control characters.
+// Only the listed files name stderr or search for control characters.
 func TestOneWriterToStderr(t *testing.T) {
 	escape := regexp.MustCompile(`unicode\.(IsControl|Cc|Cf|Bidi_Control)|0x7f|< ' '|< 0x20|u202[a-e]`)
 	for _, file := range programFiles(t) {
@@ -102,7 +102,7 @@ func TestOneWriterToStderr(t *testing.T) {
 	}
 }
 
-// One package evaluates schemas and counts the steps.
+// Only wire/schema calls the schema library, and it counts the steps of each validation.
 func TestOneSchemaLibrary(t *testing.T) {
 	for _, file := range programFiles(t) {
 		if text := read(t, "../"+file); strings.Contains(text, "santhosh-tekuri") && !strings.HasPrefix(file, "wire/schema/") {

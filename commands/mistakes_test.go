@@ -19,7 +19,7 @@ import (
 //
 //	$ WORDS         the arguments of rpcx, quoted as for sh; $NAME is the address of a peer (mistakes_peers_test.go)
 //	< TEXT          a line for stdin ($'…' as in bash)
-//	STATUS TEXT…    the exit status, and texts that the message contains, separated by " | "; with !TEXT, it does not
+//	STATUS TEXT…    the exit status, and texts in the message, separated by " | "; !TEXT must not be in it
 //	try WORDS       the fix; without this line, rpcx must propose none
 //	fails           the fix fails for another reason, for example because only the peer's user knows what is missing
 func TestMistakes(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A teletype is rpcx on a terminal of its own. The prompt's screen is tested by scripts/interop.
+// A teletype is rpcx on a terminal of its own. scripts/interop tests the screen of the prompt.
 type teletype struct {
 	t      *testing.T
 	master *os.File
@@ -248,7 +248,7 @@ func TestPromptExplainsRequests(t *testing.T) {
 func TestPromptWithoutRoom(t *testing.T) {
 	y := onTerminal(t, "connect", "demo:orders", "--output", "/dev/full")
 	y.shows("> ")
-	y.types("getOrder id=o_001\rgetOrder id=o_001\r") // both may be written at once
+	y.types("getOrder id=o_001\rgetOrder id=o_001\r") // rpcx may write both results at once
 	y.shows("no space left on device")
 	y.exits(74)
 }

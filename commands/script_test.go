@@ -22,7 +22,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// The scripts in testdata/script run the real program as a user would. In addition to testscript's commands they have:
+// The scripts in testdata/script run the real program as a user would. In addition to testscript's commands, they can use:
 //
 //	status N PROGRAM ARGS…   runs the program, which must exit with status N
 //	runfix N PROGRAM ARGS…   the same, and runs the fix, which must succeed (fixes_test.go)
@@ -66,7 +66,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// panics is a program that ends like rpcx with a panic in a goroutine.
+// panics is a program that panics in a goroutine, and reports the panic as rpcx does.
 func panics() {
 	a := &env.Env{}
 	a.Detect(os.Args[1:])

@@ -67,7 +67,7 @@ func (p *scriptedPeer) expect(what, rest string) error {
 		}
 		return err
 	}
-	if what == "again" && err == nil && p.match(rest, b, nil) != nil { // the deadline of the connection ends it
+	if what == "again" && err == nil && p.match(rest, b, nil) != nil { // ends at the deadline of the connection
 		if err := p.write("", p.sent); err != nil {
 			return err
 		}

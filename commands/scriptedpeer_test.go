@@ -17,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// A scriptedPeer is a peer whose file has the bytes that it reads and writes, so it cannot share a mistake with rpcx.
+// A scriptedPeer reads and writes the bytes in a file, so it cannot share a mistake with rpcx.
 // CONTRIBUTING.md, "The scripted peer", describes the language of the file.
 type scriptedPeer struct {
 	name  string

@@ -178,7 +178,7 @@ func (src *sources) used(dir string, file *ast.File) {
 func (src *sources) named(dir, user string, n ast.Node) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.SelectorExpr: // a member's name is not a type's
+		case *ast.SelectorExpr: // the name of a member is not the name of a type
 			src.named(dir, user, n.X)
 			return false
 		case *ast.Field:

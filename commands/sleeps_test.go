@@ -11,7 +11,7 @@ import (
 var (
 	sleeps = regexp.MustCompile(`\bsleep ([0-9.]+|\$\w+)`)
 	looks  = regexp.MustCompile(`(until|while) .*?; do sleep 0\.[0-9]+; done`) // a loop that polls for an event
-	hangs  = regexp.MustCompile(`^([2-9][0-9]|[0-9]{3,4})$`)                   // longer than any test, which then kills it
+	hangs  = regexp.MustCompile(`^([2-9][0-9]|[0-9]{3,4})$`)                   // longer than any test; the test kills the process
 	timed  = regexp.MustCompile(`(?m)^# time: sleep (\S+): .+$`)
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// transcript is the script command `transcript FILE`. FILE has command lines and their outcome, in these kinds of lines:
+// transcript is the script command `transcript FILE`. FILE contains command lines and their outcomes, in these kinds of lines:
 //
 //	$ WORDS ## N WORD ; WORD   a command line for sh, its status, and words in its stderr; without ##, the
 //	                           status must be 0 and stderr empty

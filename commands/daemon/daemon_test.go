@@ -39,7 +39,7 @@ func TestStartupReportsToTheCommand(t *testing.T) {
 	}
 }
 
-// TestNoLineIsLostAtTheStart checks that no line is lost that is written while the session becomes ready.
+// TestNoLineIsLostAtTheStart checks that lines written while the session becomes ready are not lost.
 func TestNoLineIsLostAtTheStart(t *testing.T) {
 	for range 100 {
 		in, out, err := os.Pipe()

@@ -45,7 +45,7 @@ func TestCloseContext(t *testing.T) {
 	}
 }
 
-// TestEarly checks that the form of errors is decided before the line is parsed.
+// TestEarly checks that the form of errors is decided before the command line is parsed.
 func TestEarly(t *testing.T) {
 	t.Setenv("RPCX_ERRORS", "")
 	for _, c := range []struct {

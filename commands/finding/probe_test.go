@@ -134,7 +134,7 @@ func raw(t *testing.T, talk func(net.Conn)) string {
 	return "tcp://" + testkit.Listen(t, "tcp", "127.0.0.1:0", talk)
 }
 
-// A server with an unknown protocol gets no dialect. The report is complete in time and has the first bytes.
+// The report about a server with an unknown protocol names no dialect. It is complete in time, and contains the first bytes.
 func TestAnUnknownProtocolIsNotNamed(t *testing.T) {
 	for what, talk := range map[string]func(net.Conn){
 		"silent": func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
@@ -198,7 +198,7 @@ func TestLeastIntrusiveFirst(t *testing.T) {
 	}
 }
 
-// A message of one dialect's server is not recognised as a message of another.
+// A message from a server of one dialect is not recognised as a message in another dialect.
 func TestMessagesAreRecognisedOnce(t *testing.T) {
 	list := steps(true, "")
 	for _, c := range []struct{ asked, msg, want string }{
@@ -261,7 +261,7 @@ func TestMessagesAreRecognisedOnce(t *testing.T) {
 	}
 }
 
-// The first bytes distinguish each framing, even before a message is complete.
+// The first bytes identify each framing, even before a message is complete.
 func TestUnframed(t *testing.T) {
 	msg := []byte(`{"jsonrpc":"2.0","id":1,"result":"{\n[\u0000"}`)
 	for _, name := range []string{"line", "header", "nul", "netstring", "varint", "seq"} {

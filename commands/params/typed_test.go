@@ -264,8 +264,8 @@ func TestRefusalsWhole(t *testing.T) {
 	}
 }
 
-// TestPositional checks that the values of an object are ordered by the names in the schema, with null for missing ones, and
-// without names in the schema keep their order.
+// TestPositional checks that the values of an object are in the order of the names in the schema, with null for missing values, and
+// keep their own order if the schema has no names.
 func TestPositional(t *testing.T) {
 	c, err := catalog.Parse([]byte(shop))
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSteps checks that a step has one kind of call and refers to earlier steps.
+// TestSteps checks that a step has exactly one kind of call, and can only refer to earlier steps.
 func TestSteps(t *testing.T) {
 	named := map[string]bool{"c": true}
 	results := map[string]json.RawMessage{"c": json.RawMessage(`{"$remote":{"id":"o1"}}`)}

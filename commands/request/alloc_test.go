@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// codecConversation implements only Event of a conversation.
+// codecConversation implements only the method Event of a conversation.
 type codecConversation struct {
 	session.Conversation
 	dialect.Codec

@@ -14,8 +14,8 @@ import (
 	"rpcx/wire/transport"
 )
 
-// dialled is a conversation that reconnects to peers in the test. refuse can fail the n-th attempt, and each other attempt adds a
-// peer to fars.
+// dialled is a conversation that reconnects to peers in the test. refuse can make the n-th attempt fail. Every other attempt adds
+// a peer to fars.
 type dialled struct {
 	t        *testing.T
 	d        *Direct

@@ -76,7 +76,7 @@ func (w *world) warned() string {
 	return strings.Join(w.warnings, "\n")
 }
 
-// client connects with its own hooks.
+// client connects to the server with the given hooks.
 func (w *world) client(hooks ...string) Conversation { return w.open(w.at, hooks...) }
 
 func (w *world) open(endpoint string, hooks ...string) Conversation {

@@ -27,7 +27,7 @@ type mcpClient struct {
 	session string
 }
 
-// do makes a request. cancel closes its connection.
+// do sends a request. cancel closes its connection.
 func (c *mcpClient) do(method, body string, headers ...string) (resp *http.Response, cancel func()) {
 	c.t.Helper()
 	r, err := http.NewRequestWithContext(c.t.Context(), method, c.url, strings.NewReader(body))
@@ -75,7 +75,7 @@ func (c *mcpClient) answer(want, body string, headers ...string) {
 	}
 }
 
-// An sse reads the events of a stream.
+// An sse reads the events of an event stream.
 type sse struct {
 	t    *testing.T
 	in   *bufio.Scanner
@@ -292,7 +292,8 @@ func TestMCPHandshakeIsRepeated(t *testing.T) {
 	}
 }
 
-// An oldServer uses HTTP with SSE (2024-11-05), which returns all messages in response to a GET. Other events precede the POST address.
+// oldServer starts a server that uses HTTP with SSE (2024-11-05): it sends all messages in the response to a GET. The first events
+// there have the addresses in more, and then the address for POSTs.
 func oldServer(t *testing.T, more ...string) *httptest.Server {
 	said := make(chan string, 8)
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -45,7 +45,7 @@ func (c *crowd) do(method, session, body string) (status int, begun, text string
 	return resp.StatusCode, resp.Header.Get("Mcp-Session-Id"), string(b)
 }
 
-// each calls what for each client, for a few at a time.
+// each calls what for every client, for a few clients at a time.
 func (c *crowd) each(what func(i int)) {
 	c.t.Helper()
 	var wg sync.WaitGroup

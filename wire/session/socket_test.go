@@ -180,7 +180,7 @@ func TestStreamThatIsNotRead(t *testing.T) {
 	}
 }
 
-// A limitedListener fails to accept a given number of times, and then accepts.
+// A limitedListener fails the given number of times before it accepts connections.
 type limitedListener struct {
 	net.Listener
 	fails atomic.Int32

@@ -24,7 +24,8 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// These are the catalog of the peer behind the bridge, and hooks that get params in the form of their dialect.
+// peerCatalog is the catalog of the peer behind the bridge. plain is a jq program that returns the params in the input of a hook,
+// whatever their form in the dialect.
 const (
 	peerCatalog = `{"catalog":1,"info":{"name":"calc","version":"1"},"methods":[
 		{"name":"calc_add","kind":"call","description":"the sum","params":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}}},"result":{"type":"integer"}},
@@ -290,7 +291,7 @@ func listsLacks(ctx context.Context, t *testing.T, conv session.Conversation, la
 	}
 }
 
-// counted returns the items of a stream of the peer's dialect. Without streams, there is only the last one.
+// counted returns the items that a client gets from a stream in the peer's dialect. Without streams, it is only the last one.
 func counted(there string) string {
 	if s := all.Named(there); s.Handshake.Plugin || s.Evaluation.IsLive() || s.Params.Functions || there == "mcp" {
 		return "3"
@@ -298,7 +299,7 @@ func counted(there string) string {
 	return "1,2,3"
 }
 
-// items returns the items of a stream, which can be single events, an array or a string, in the same form.
+// items returns the items of a stream in one form, whether they are single events, an array or a string.
 func items(data []string) string {
 	return strings.NewReplacer(`"`, "", "[", "", "]", "", " ", "").Replace(strings.Join(data, ","))
 }
@@ -367,7 +368,7 @@ func appears(ctx context.Context, t *testing.T, file string) {
 	}
 }
 
-// last returns the last data. If a dialect's results are text, it returns the value in the text, and of an array the only element.
+// last returns the last data. From a string that contains JSON, it returns that JSON, and from an array, the only element.
 func last(data []string) string {
 	if len(data) == 0 {
 		return ""

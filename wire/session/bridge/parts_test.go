@@ -79,7 +79,7 @@ func TestPlainError(t *testing.T) {
 	}
 }
 
-// Positional params with titles are named for clients. The peer gets them in order.
+// For clients, positional params with titles have names. The peer gets them in order.
 func TestTitles(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{"type":"array","prefixItems":[{"title":"a"},{"title":"b"}]}`:                 "a b",

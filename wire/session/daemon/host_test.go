@@ -192,7 +192,7 @@ func TestHostTakesASingleResponse(t *testing.T) {
 	}
 	first := asked(done) // it attached last
 	go func() { finished <- done.Finish(t.Context()) }()
-	// The request that the ended process made and was to answer itself is rejected. Later requests go to another process.
+	// The request that went to the process that has ended is rejected. Later requests go to another process.
 	m, _, err := done.Recv()
 	if err != nil || !strings.Contains(string(m.Raw), "the process that answered requests has ended") {
 		t.Errorf("got %s, %v", m.Raw, err)

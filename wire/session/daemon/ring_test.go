@@ -81,7 +81,7 @@ func TestRingKeepsTheNewest(t *testing.T) {
 	}
 }
 
-// Reading after the latest number waits for the next message. A larger number is rejected, and one before the first message causes no gap.
+// Reading after the latest number waits for the next message. A larger number is rejected. A number before the first message causes no gap.
 func TestRingAfter(t *testing.T) {
 	r := ringOf(100, 100)
 	for _, s := range []string{"a", "b", "c"} {

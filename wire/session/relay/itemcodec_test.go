@@ -41,7 +41,7 @@ func TestPacked(t *testing.T) {
 			}
 		})
 	}
-	// A plain result is packed once.
+	// The bytes of a plain result are packed only once.
 	long := []byte(`{"result":"` + strings.Repeat("x", 10000) + `"}`)
 	if n := len(pack(wire.Message{Kind: wire.Response, Final: true, Raw: long}, wire.Event{Data: long[10 : len(long)-1], Final: true}, nil)); n > len(long)+100 {
 		t.Errorf("a result of %d bytes crosses as %d", len(long), n)

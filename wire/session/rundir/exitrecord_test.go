@@ -61,7 +61,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// All sessions are recorded that end at the same time, for example with their server.
+// If several sessions end at the same time, for example with their server, all of them are recorded.
 func TestEndingsTogether(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	done := make(chan struct{})

@@ -113,7 +113,7 @@ func FuzzEvents(f *testing.F) {
 				t.Fatalf("an event of %d bytes, with the limit %d", len(e), max)
 			}
 		}
-		// Events can read what AppendEvent writes. CRs and LFs in JSON are only between tokens, and become LFs.
+		// Events can read what AppendEvent writes. In JSON, CRs and LFs occur only between tokens. They become LFs.
 		back, err := events(bytes.NewReader(AppendEvent(nil, in)), len(in)+100)
 		want := strings.ReplaceAll(strings.ReplaceAll(string(in), "\r\n", "\n"), "\r", "\n")
 		if err != nil || len(want) > 0 && (len(back) != 1 || back[0] != want) {

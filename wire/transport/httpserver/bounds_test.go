@@ -98,7 +98,7 @@ func TestListenerWaitsAreBounded(t *testing.T) {
 	}
 }
 
-// The server notices that a client closes, even if net/http does not because of unread bytes.
+// The server notices that a client closes the connection, even if net/http does not, because of unread bytes.
 func TestPostOfAClosedClientWithUnreadBytesEnds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells")

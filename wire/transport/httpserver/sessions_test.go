@@ -232,7 +232,7 @@ func TestSessionKeepsSome(t *testing.T) {
 	}
 }
 
-// The events that all sessions together keep are bounded, in any number and order.
+// The total size of the events that all sessions keep is bounded.
 func TestSessionsKeepNoMoreInAll(t *testing.T) {
 	listener := sessionListener(t)
 	requestsTo(listener).sessions.keeps = 2 * keptBytes

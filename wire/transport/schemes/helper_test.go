@@ -50,7 +50,7 @@ var helpers = map[string]func(){
 		say(map[string]int{"pid": os.Getpid()})
 		time.Sleep(time.Hour)
 	},
-	// Prints much, and exits without reading.
+	// Prints 1 MiB on stdout and 30 lines on stderr, and exits without reading.
 	"burst": func() {
 		for i := range 1024 {
 			fmt.Printf("[%d,%q]\n", i, strings.Repeat("x", 1024))
@@ -63,7 +63,7 @@ var helpers = map[string]func(){
 	},
 	// Prints the descriptors that it inherited.
 	"descriptors": func() { say(inherited()) },
-	// Dials the child given as its argument, and waits to be killed.
+	// Starts a stubborn child, prints its message, and waits to be killed.
 	"parent": func() {
 		conn, err := dial(context.Background(), "exec:"+wire.Quote(os.Args[0]), transport.Config{Env: helperEnv("stubborn")})
 		if err != nil {

@@ -139,7 +139,7 @@ func TestHTTPSessionRefused(t *testing.T) {
 	}
 }
 
-// If a stream yields no messages, it is reopened a limited number of times, both the standing stream and the stream of a response.
+// If the standing stream or the stream of a response yields no messages, it is reopened a limited number of times.
 func TestHTTPSessionStopsReopening(t *testing.T) {
 	var mu sync.Mutex
 	asked := map[string]int{} // numbers of requests, by Last-Event-ID

@@ -34,7 +34,7 @@ func typed(t *testing.T, l transport.Listener, request string) string {
 	return string(answer)
 }
 
-// The guard accepts or rejects each of these requests.
+// The guard accepts some of these requests and rejects the others.
 func TestListenerGuard(t *testing.T) {
 	noLeaks(t)
 	const end = "Connection: close\n"

@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Receiving a message allocates nothing, in rpcx and in the library.
+// Receiving a message allocates nothing, neither in rpcx nor in the library.
 func TestWSReceivesWithoutAllocating(t *testing.T) {
 	noLeaks(t)
 	const n, warm = 10_000, 100

@@ -118,7 +118,7 @@ func wantFault(t *testing.T, err error, kind wire.FaultKind, words ...string) *w
 	return f
 }
 
-// wantClose checks for a CloseError.
+// wantClose checks that an error is a CloseError with this code, and whether the close was clean.
 func wantClose(t *testing.T, err error, code int, clean bool) *wire.CloseError {
 	t.Helper()
 	var ce *wire.CloseError

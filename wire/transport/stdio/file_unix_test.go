@@ -11,7 +11,7 @@ import (
 	"testing/iotest"
 )
 
-// A write that fills a pipe continues when the pipe is read. Close wakes it, with and without nonblocking writes.
+// A write that fills a pipe continues when the pipe is read. Close ends such a write, whether writes are nonblocking or not.
 func TestStdioFullPipe(t *testing.T) {
 	for _, waits := range []bool{false, true} {
 		in, out, err := os.Pipe()

@@ -55,7 +55,7 @@ func isCall(t *testing.T, what string, got, want int64) {
 	}
 }
 
-// The oldest call goes to one claimant. It belongs to the claimant until its lease ends if it was shown, or else until the claimant ends.
+// The oldest call goes to one claimant. If the call was shown, it belongs to the claimant until its lease ends, or else until the claimant ends.
 func TestInboxClaims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, one, two := &Inbox{}, &relay.Process{}, &relay.Process{}
