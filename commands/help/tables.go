@@ -23,13 +23,15 @@ func rulesTable() string {
 		}
 		fmt.Fprintf(&b, "# %s\n\n", strings.ToUpper(dialect))
 		if set.Base != "" {
-			fmt.Fprintf(&b, "Sections refer to %s. The rules of %s also apply", set.Page, set.Base)
-			if len(set.Except) > 0 {
-				b.WriteString(", except " + strings.Join(set.Except, ", "))
+			fmt.Fprintf(&b, "Section references are to %s. The rules of %s also apply", set.Page, set.Base)
+			if n := len(set.Except) - 1; n > 0 {
+				b.WriteString(", except " + strings.Join(set.Except[:n], ", ") + " and " + set.Except[n])
+			} else if n == 0 {
+				b.WriteString(", except " + set.Except[0])
 			}
 			b.WriteString(".\n\n")
 		} else {
-			fmt.Fprintf(&b, "Sections refer to %s. A rule is a must unless it is marked as a should.\n\n", set.Page)
+			fmt.Fprintf(&b, "Section references are to %s. Rules have the level must unless marked should.\n\n", set.Page)
 		}
 		for _, r := range set.Rules {
 			if r.Page == set.Page {
@@ -62,7 +64,7 @@ func probesTable(dialect, page string) string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return "Probes of a live peer:\n\n" + b.String() + "\n"
+	return "Probes for a live peer:\n\n" + b.String() + "\n"
 }
 
 // differencesTable lists the kinds of difference between two catalogs.

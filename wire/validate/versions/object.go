@@ -109,7 +109,7 @@ func (c *comparison) others(x node, keyword string, o, n any) {
 	switch {
 	case o == false && n == false:
 	case o == false:
-		c.differ("extra-allowed", x.dir, at, "undeclared properties or elements are allowed")
+		c.differ("extra-allowed", x.dir, at, "undeclared properties or elements are now allowed")
 	case n == false:
 		c.differ("extra-forbidden", x.dir, at, "undeclared properties or elements are no longer allowed")
 	default:

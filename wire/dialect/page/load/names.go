@@ -11,19 +11,19 @@ import (
 // Names defines the names of the members of messages.
 type Names struct {
 	Request   Members          `toml:"request" says:"the members of a request: method, params, id, const, forbidden"`
-	Response  Members          `toml:"response" says:"the members of a response: id, result, error, code, message and data (usually inside error), method (repeats that of the request), more, const, forbidden"`
+	Response  Members          `toml:"response" says:"the members of a response: id, result, error, code, message and data (usually inside error), method (the method of the request), more, const, forbidden"`
 	Event     Members          `toml:"event" says:"the members of a notification: method, params, const, forbidden"`
 	Const     Consts           `toml:"const" says:"members with constant values in all messages"`
-	Stream    Consts           `toml:"stream" says:"members with constant values in requests for a stream (rpcx subscribe), instead of those of request.const with the same names. A server streams only to such requests"`
+	Stream    Consts           `toml:"stream" says:"members with constant values in requests for a stream (rpcx subscribe). They replace members of request.const with the same names. A server sends a stream only in response to such requests"`
 	Forbidden Texts            `toml:"forbidden" says:"members that messages must not have, such as the base's jsonrpc. rpcx does not send them, and rejects messages with them"`
 	OK        *OK              `toml:"ok" says:"the member whose value distinguishes results from errors"`
 	Params    string           `toml:"params" of:"object|array|one|flat|prefixed" says:"how rpcx sends params: unchanged (object), as an array (array), as an array of one element (one), as members of the message (flat), or as an array that begins with the method (prefixed)"`
-	Order     map[string]Texts `toml:"order" says:"METHOD = the names of its parameters, in the order of the array that is sent. Users and hooks use an object. METHOD may be a pattern"`
-	None      string           `toml:"none" of:"omit|{}|[]|null" says:"what rpcx sends for a call without params (omit)"`
-	IDs       string           `toml:"ids" of:"integer|string|none" says:"the type of ids (integer). With none, responses arrive in the order of their requests"`
-	Counter   string           `toml:"counter" of:"calls|all" says:"which messages the ids count: requests (calls), or every message sent (all)"`
+	Order     map[string]Texts `toml:"order" says:"METHOD = the names of its parameters, in the order of the array on the wire. Users and hooks use an object. METHOD may be a pattern"`
+	None      string           `toml:"none" of:"omit|{}|[]|null" says:"what rpcx sends for a call without params (by default, omit)"`
+	IDs       string           `toml:"ids" of:"integer|string|none" says:"the type of ids (by default, integer). With none, responses arrive in the order of their requests"`
+	Counter   string           `toml:"counter" of:"calls|all" says:"the messages that get consecutive ids: requests (calls), or every message sent (all)"`
 	Batches   bool             `toml:"batches" says:"If true, an array is a batch of messages"`
-	Extra     Texts            `toml:"extra" says:"extra top-level members. Users set them with --set NAME=VALUE, events have them in extra, and a response repeats those of its request"`
+	Extra     Texts            `toml:"extra" says:"extra top-level members. Users set them with --set NAME=VALUE, events have them in extra, and a response repeats the extra members of its request"`
 	Sentinel  bool             `toml:"sentinel" says:"If true, a message begins after a 0xFF byte, and rpcx ignores the part of the line before that byte"`
 }
 
@@ -35,9 +35,9 @@ type Members struct {
 	Result  string `toml:"result" says:"the result"`
 	Error   string `toml:"error" says:"the error, which is present if the call failed"`
 	Code    string `toml:"code" says:"the error's code"`
-	Message string `toml:"message" says:"the error's message. If code names the same member, that member contains the code if the code is a string (such as an error's name), and otherwise the message"`
+	Message string `toml:"message" says:"the error's message. If code names the same member, that member contains the code if it is a string (such as an error's name), and otherwise the message"`
 	Data    string `toml:"data" says:"further data about the error"`
-	More    string `toml:"more" says:"in a response: true if further responses to the same request follow. Each response is then an item"`
+	More    string `toml:"more" says:"a member that is true in a response if further responses to the same request follow. Each response is then an item"`
 	Const   Consts `toml:"const" says:"members with constant values that identify such messages"`
 
 	Forbidden Texts `toml:"forbidden" says:"members that such messages never have; their absence identifies the messages"`

@@ -9,39 +9,39 @@ import "rpcx/wire/dialect/page/program"
 
 // A Page is a decoded dialect file.
 type Page struct {
-	Name         string `toml:"name" says:"the dialect's name, as in NAME+tcp://…; matches [a-z][a-z0-9-]*"`
+	Name         string `toml:"name" says:"the dialect's name, as in NAME+tcp://…, which must match [a-z][a-z0-9-]*"`
 	Source       string `toml:"source" says:"a reference to the protocol's documentation, such as a URL"`
-	Base         string `toml:"base" of:"jsonrpc|jsonrpc1|none" says:"the dialect for everything that the file does not define (jsonrpc)"`
-	Framing      string `toml:"framing" says:"the framing of byte streams, unless the endpoint names one (line)"`
+	Base         string `toml:"base" of:"jsonrpc|jsonrpc1|none" says:"the dialect for everything that the file does not define (by default, jsonrpc)"`
+	Framing      string `toml:"framing" says:"the framing of byte streams, unless the endpoint names one (by default, line)"`
 	Subprotocols Texts  `toml:"subprotocols" says:"WebSocket subprotocols that the client requests"`
 
-	Flow  string `toml:"flow" of:"a2a|mcp" says:"the part of the dialect that is written in Go: the tasks of a2a or mcp, which are jobs (rpcx job)"`
+	Flow  string `toml:"flow" of:"a2a|mcp" says:"the built-in code for the tasks of a2a or mcp, which are jobs (rpcx job)"`
 	Typed bool   `toml:"typed" says:"If true, rpcx requests the catalog before a call, and key=5 gets its type from the method's schema"`
 
 	Text      Text                       `toml:"text" says:"text around the JSON in WebSocket messages"`
-	Names     *Names                     `toml:"names" says:"the members of messages, where they differ from the base. Each name is a dotted path, in which a number is an array index. If every path begins with a number, each message is an array"`
+	Names     *Names                     `toml:"names" says:"the names of the members of messages, where they differ from the base. Each name is a dotted path, in which a number is an array index. If every path begins with a number, each message is an array"`
 	Write     Write                      `toml:"write" says:"programs that write whole messages, where names are not enough; the input is null"`
 	Read      []Read                     `toml:"read" says:"programs that read messages, where names are not enough; the input is the message. The first rule whose condition is true applies"`
 	Set       map[string]string          `toml:"set" says:"NAME = TYPE (string, number, boolean, object, array, any): what users can set with --set NAME=TEXT. NAME is a member listed in names.extra, or a value of the handshake, $meta.NAME"`
 	Handshake []Step                     `toml:"greet" says:"the client's handshake: steps in order, each with call, notify or await"`
 	Leave     []Goodbye                  `toml:"leave" says:"the last messages that a client sends: steps in order, each with call or notify"`
-	Answers   map[string]Prog            `toml:"answers" says:"METHOD = a program that makes the result from the params, for requests that every client answers. A hook of that exact name takes precedence over the program, which takes precedence over hooks whose names are patterns"`
+	Answers   map[string]Prog            `toml:"answers" says:"METHOD = a program that makes the result from the params, for requests that every client answers. A hook with that exact name takes precedence over the program; the program takes precedence over hooks whose names are patterns"`
 	Call      *Call                      `toml:"call" says:"how rpcx wraps calls in calls to another method"`
 	Eval      *Eval                      `toml:"eval" says:"how rpcx evaluates code (rpcx eval)"`
-	Keep      map[string]map[string]Prog `toml:"keep" says:"[keep.METHOD] NAME = a program on the params of that notification, with $extra; its value is $kept.NAME from then on. METHOD may be a pattern"`
+	Keep      map[string]map[string]Prog `toml:"keep" says:"[keep.METHOD] NAME = a program whose input is the params of that notification; its output becomes $kept.NAME. The program can use $extra. METHOD may be a pattern"`
 	After     []After                    `toml:"after" says:"the calls that a client makes after the hooks for a notification have run"`
 	During    During                     `toml:"during" says:"the notifications that belong to a running call"`
 	Alive     Alive                      `toml:"alive" says:"heartbeats"`
 	Requests  Requests                   `toml:"requests" says:"params that all requests have"`
-	Input     *Input                     `toml:"input" says:"how a response requests further input instead of giving the result"`
+	Input     *Input                     `toml:"input" says:"how a response requests further input instead of returning a result"`
 	Cancel    *Cancel                    `toml:"cancel" says:"how rpcx cancels a call"`
 	Subscribe map[string]Subscribe       `toml:"subscribe" says:"[subscribe.METHOD] defines the stream of a method, which may be a pattern"`
 	HTTP      HTTP                       `toml:"http" says:"sessions over HTTP, which start after the handshake"`
-	Describe  []Describe                 `toml:"describe" says:"how rpcx requests the catalog: the parts of the catalog, in order. In a part without call, the input of methods is the values kept in the handshake"`
+	Describe  []Describe                 `toml:"describe" says:"how rpcx requests the parts of the catalog, in order. In a part without call, the input of methods is $kept"`
 	Serve     Serve                      `toml:"serve" says:"how rpcx behaves as a server"`
 	Detect    *Detect                    `toml:"detect" says:"how rpcx detects a server of this dialect when the endpoint names another"`
 	Probe     *Probe                     `toml:"probe" says:"how rpcx describe --probe recognizes a server by its messages"`
-	Bridge    Bridge                     `toml:"bridge" says:"how a bridge offers the methods of another dialect in this dialect (serve LISTEN --to E)"`
+	Bridge    Bridge                     `toml:"bridge" says:"how a bridge (serve LISTEN --to E) offers the methods of another dialect in this dialect"`
 	Rules     map[string]any             `toml:"rules" says:"rules for rpcx validate, in addition to those of the base: except, defs, about, [[rules.keep]], [[rules.rule]]; see rpcx-rules(7)"`
 }
 
@@ -59,7 +59,7 @@ type Prog = *program.Program
 
 // Text defines the text around the JSON of a message.
 type Text struct {
-	Before string `toml:"before" says:"a regular expression for the text before the JSON. Each message is then an array of this text and the JSON, if there is any, for [names], programs, rpcx connect and tapes"`
+	Before string `toml:"before" says:"a regular expression for the text before the JSON. For [names], programs, rpcx connect and tapes, each message is then an array of this text and the JSON (if any)"`
 	After  string `toml:"after" says:"the text after each message. One WebSocket message may contain several messages"`
 }
 
@@ -82,7 +82,7 @@ type Beat struct {
 	Every  Prog `toml:"every" says:"the interval between heartbeats, in milliseconds; the input is $kept"`
 	Send   Prog `toml:"send" says:"the whole heartbeat message; the input is $kept"`
 	Is     Prog `toml:"is" says:"true for a heartbeat from the peer, which rpcx does not show and which needs no hook"`
-	Answer Prog `toml:"answer" says:"the whole reply to that heartbeat, which is the input"`
+	Answer Prog `toml:"answer" says:"the whole reply to that heartbeat; the input is the heartbeat"`
 }
 
 // Write contains the programs that write whole messages.
@@ -100,14 +100,14 @@ type Write struct {
 type Read struct {
 	When   Prog   `toml:"when" says:"the rule applies if this is true"`
 	Kind   string `toml:"kind" of:"response|request|notification|item|cancel" says:"the kind of message; an item belongs to the stream or call whose request has the item's id"`
-	From   string `toml:"from" of:"client|server" says:"the sender, if the other side uses the same message with another meaning (both)"`
+	From   string `toml:"from" of:"client|server" says:"the side whose messages the rule reads, if the other side uses such messages with another meaning (by default, both)"`
 	ID     Prog   `toml:"id" says:"the message's id; for an item and a cancel, the id of the request"`
 	Method Prog   `toml:"method" says:"the method"`
 	Params Prog   `toml:"params" says:"the params; for an item without a result, the item's value"`
 	Result Prog   `toml:"result" says:"the result; for an item, the item's value"`
 	Error  Prog   `toml:"error" says:"the error: an object with code and message, or a string. No output means no error"`
 	Final  Prog   `toml:"final" says:"true for the last item (an item without a value only ends the stream), and for a response after which no items arrive. If final is absent, items may follow the response to a request for a stream"`
-	Extra  Prog   `toml:"extra" says:"an object with the extra members, which are extra in its event and $extra in programs"`
+	Extra  Prog   `toml:"extra" says:"an object with the extra members: the member extra of the event, and $extra in programs"`
 }
 
 // A Step is one message of a handshake.
@@ -118,15 +118,15 @@ type Step struct {
 	Params   Prog             `toml:"params" says:"the params"`
 	When     Prog             `toml:"when" says:"the step is skipped unless this is true; the input is $kept"`
 	Wait     *bool            `toml:"wait" says:"If false, the response may arrive after the next step, but must arrive before the end of the handshake"`
-	ID       string           `toml:"id" says:"the id of the call, in place of a number"`
+	ID       string           `toml:"id" says:"the id of the call, instead of a number"`
 	Optional bool             `toml:"optional" says:"If true, an error response, an HTTP status of 400 or above (except 401, 403, 407, 429 and 502 to 504), or a timeout is not a failure, and rpcx keeps none of the step's values"`
-	Within   string           `toml:"within" says:"the timeout of an await, or of an optional call that is not an HTTP request, such as 500ms. A late response to the call still counts until the response to the next call has arrived"`
-	Again    bool             `toml:"again" says:"If true, and the peer ends the connection at this optional call, rpcx connects again and skips the call"`
-	Refused  map[string]Prog  `toml:"refused" says:"NAME = a program on the error (code, message, data) that an optional call gets; its value is $kept.NAME from then on"`
-	For      Texts            `toml:"for" of:"eval" says:"the step runs once, before the first operation of this kind, and not in the handshake"`
-	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: the program's output for the response must be one of the values, otherwise the exit status is 5"`
+	Within   string           `toml:"within" says:"the timeout, such as 500ms, of an await or of an optional call that is not an HTTP request. rpcx still accepts a late response to the call until the response to the next call has arrived"`
+	Again    bool             `toml:"again" says:"If true, and the peer closes the connection during this optional call, rpcx connects again and skips the call"`
+	Refused  map[string]Prog  `toml:"refused" says:"NAME = a program whose input is the error (code, message, data) of an optional call; its output becomes $kept.NAME"`
+	For      Texts            `toml:"for" of:"eval" says:"the step runs once, before the first operation of this kind, instead of in the handshake"`
+	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: the program's output for the response must be one of the values; otherwise the exit status is 5"`
 	Login    bool             `toml:"login" says:"If true, an error response, or one that is not accepted, means that the peer refuses the login (exit status 6)"`
-	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program on the response, or on the awaited message; its value is $kept.NAME from then on"`
+	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program whose input is the response, or the awaited message; its output becomes $kept.NAME"`
 }
 
 // A Goodbye is one message that a client sends before it closes the connection. The next one is sent whatever the
@@ -134,7 +134,7 @@ type Step struct {
 type Goodbye struct {
 	Call   string `toml:"call" says:"the method to call. The next step waits for the response"`
 	Notify string `toml:"notify" says:"the notification to send"`
-	Params Prog   `toml:"params" says:"the params, made from $kept (the input)"`
+	Params Prog   `toml:"params" says:"the params; the input is $kept"`
 	When   Prog   `toml:"when" says:"the step is skipped unless this is true; the input is $kept"`
 }
 
@@ -142,17 +142,17 @@ type Goodbye struct {
 type EvalPrelude struct {
 	Call     string           `toml:"call" says:"the method to call. The next step waits for the response"`
 	Notify   string           `toml:"notify" says:"the notification to send"`
-	Params   Prog             `toml:"params" says:"the params, made from $kept (the input)"`
+	Params   Prog             `toml:"params" says:"the params; the input is $kept"`
 	When     Prog             `toml:"when" says:"the step is skipped unless this is true; the input is $kept"`
 	Optional bool             `toml:"optional" says:"If true, an error response is not a failure, and rpcx keeps none of the step's values"`
-	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: the program's output for the response must be one of the values, otherwise the exit status is 5"`
-	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program on the response; its value is $kept.NAME from then on"`
+	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: the program's output for the response must be one of the values; otherwise the exit status is 5"`
+	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program whose input is the response; its output becomes $kept.NAME"`
 }
 
 // Call defines how another method carries a user's call.
 type Call struct {
 	Plain  Prog `toml:"plain" says:"true for the name of a method whose calls rpcx does not wrap"`
-	Method Prog `toml:"method" says:"the method to call in place of $method"`
+	Method Prog `toml:"method" says:"the method to call instead of $method"`
 	Params Prog `toml:"params" says:"the params, made from $method and $params"`
 	Result Prog `toml:"result" says:"the result for the user, made from the result of that method"`
 	Error  Prog `toml:"error" says:"the error that the result of that method represents: an object with code and message. No output means no error"`
@@ -163,8 +163,8 @@ type Eval struct {
 	First  []EvalPrelude `toml:"first" says:"messages before each evaluation: steps in order, each with call or notify"`
 	Call   string        `toml:"call" says:"the method to call"`
 	Params Prog          `toml:"params" says:"the params, made from $code"`
-	Extra  Prog          `toml:"extra" says:"an object with extra members, made from those that the user set ($extra)"`
-	Result Prog          `toml:"result" says:"the value of the code, made from the method's result"`
+	Extra  Prog          `toml:"extra" says:"an object with extra members, made from the extra members that the user set ($extra)"`
+	Result Prog          `toml:"result" says:"the value of the code, made from the result of that method"`
 	Error  Prog          `toml:"error" says:"the error that the result of that method represents: an object with code and message. No output means no error"`
 }
 
@@ -181,14 +181,14 @@ type During struct {
 	Token    Prog  `toml:"token" says:"an object that rpcx merges into the params of a call, made from $token"`
 	Progress *Item `toml:"progress" says:"progress: {message, fraction}"`
 	Log      *Item `toml:"log" says:"log lines: {level, message, data, source}"`
-	Items    *Item `toml:"items" says:"data"`
+	Items    *Item `toml:"items" says:"data events"`
 }
 
 // An Item recognizes notifications that belong to a call or a stream.
 type Item struct {
 	Method string `toml:"method" says:"the method, or a pattern"`
 	When   Prog   `toml:"when" says:"true for the call or stream to which the notification belongs; the input is the params. If when is absent, the notification belongs to the only call or stream"`
-	Event  Prog   `toml:"event" says:"the value that the user gets; the input is the params (.)"`
+	Event  Prog   `toml:"event" says:"the value that the user gets; the input is the params"`
 }
 
 // Cancel defines how a call is cancelled.
@@ -198,9 +198,9 @@ type Cancel struct {
 	When   Prog   `toml:"when" says:"rpcx sends nothing unless this is true"`
 	Params Prog   `toml:"params" says:"the params, made from $id, $method and $params"`
 	Except Texts  `toml:"except" says:"methods whose calls are never cancelled"`
-	HTTP   string `toml:"http" of:"send" says:"over HTTP, also cancel calls in this way, not only by closing the request"`
+	HTTP   string `toml:"http" of:"send" says:"over HTTP, rpcx also cancels calls in this way, in addition to closing the request"`
 	// Answer is "none" or an error code.
-	Answer  any             `toml:"answer" says:"the response to a cancelled call: \"none\", or the code of an error (-32800)"`
+	Answer  any             `toml:"answer" says:"the response to a cancelled call: \"none\", or an error code (by default, -32800)"`
 	Pending map[string]Prog `toml:"pending" says:"METHOD = a program that makes the result of the peer's call from its params, if the hook is still running when the local call ($params) is cancelled. Without output, the hook continues"`
 }
 
@@ -216,9 +216,9 @@ type Subscribe struct {
 
 // Instead is a request for a stream that replaces the user's request.
 type Instead struct {
-	When   Prog   `toml:"when" says:"rpcx sends this request if the value is true; the input is $kept"`
+	When   Prog   `toml:"when" says:"rpcx sends this request if this is true; the input is $kept"`
 	Method string `toml:"method" says:"the method, whose [subscribe.METHOD] describes how the stream opens and ends"`
-	Params Prog   `toml:"params" says:"the params, made from $params (the input)"`
+	Params Prog   `toml:"params" says:"the params; the input is $params"`
 	Item   Item   `toml:"item" says:"the items of the stream"`
 }
 
@@ -227,13 +227,13 @@ type End struct {
 	Call   string `toml:"call" says:"the method to call"`
 	Notify string `toml:"notify" says:"the notification to send"`
 	Method string `toml:"method" says:"the same as call"`
-	Params Prog   `toml:"params" says:"the params, made from $params, $result (the input) and $id"`
+	Params Prog   `toml:"params" says:"the params, made from $params, $result and $id; the input is $result"`
 }
 
 // Detect defines how to detect a server of the dialect.
 type Detect struct {
-	First   Texts    `toml:"first" says:"regular expressions, all of which match the server's first bytes, or the text of its errors"`
-	Unless  string   `toml:"unless" says:"a regular expression that does not match these bytes or this text"`
+	First   Texts    `toml:"first" says:"regular expressions that must all match the server's first bytes, or the text of its errors"`
+	Unless  string   `toml:"unless" says:"a regular expression that must not match these bytes or this text"`
 	Instead Texts    `toml:"instead" says:"the dialects for which the server may be mistaken (by default, any)"`
 	Refusal *Refusal `toml:"refusal" says:"the server's error for a plain JSON-RPC request before the handshake"`
 }
@@ -242,7 +242,7 @@ type Detect struct {
 type Refusal struct {
 	Method string `toml:"method" says:"a regular expression that matches the method of the request"`
 	Error  string `toml:"error" says:"a regular expression that matches the error's code, a space and its message"`
-	Hint   string `toml:"hint" says:"a sentence that tells the user what to do"`
+	Hint   string `toml:"hint" says:"a hint for the user, as a sentence"`
 }
 
 // Probe defines a request that identifies a server of the dialect.
@@ -251,20 +251,20 @@ type Probe struct {
 	Is      Prog  `toml:"is" says:"true only for messages of such a server; $request is the message that it responds to, or null"`
 	Session bool  `toml:"session" says:"If true, the message begins a session, so only rpcx describe --probe sends it"`
 	Lists   bool  `toml:"lists" says:"If true, the result is a list of methods"`
-	Hooks   Texts `toml:"hooks" says:"hooks of a client that may make a server offer more methods: rpcx describe --probe compares the lists"`
+	Hooks   Texts `toml:"hooks" says:"client hooks that may cause a server to offer more methods; rpcx describe --probe compares the lists"`
 }
 
 // Describe defines one request for a peer's catalog.
 type Describe struct {
 	Call     string `toml:"call" says:"the method to call"`
-	Get      string `toml:"get" says:"the path of an HTTP GET at the WebSocket's host, in place of a call"`
+	Get      string `toml:"get" says:"the path of an HTTP GET request to the WebSocket's host, instead of a call"`
 	Params   Prog   `toml:"params" says:"the params"`
 	When     Prog   `toml:"when" says:"this part is skipped unless this is true; the input is $kept"`
 	Next     *Next  `toml:"next" says:"how to request the next page of a list"`
 	Methods  Prog   `toml:"methods" says:"the methods of the catalog, made from the response: {name, kind, description, params, result, extra}. rpcx merges methods with the same name"`
 	Info     Prog   `toml:"info" says:"the info of the catalog, made from the response: {name, version, description, extra}. Values of an earlier part take precedence"`
 	Optional bool   `toml:"optional" says:"If true, an error response means that the peer does not have this part"`
-	Defs     Prog   `toml:"defs" says:"an object of schemas, to which the methods refer as #/$defs/NAME"`
+	Defs     Prog   `toml:"defs" says:"an object with the schemas to which the methods refer as #/$defs/NAME"`
 	Fresh    Prog   `toml:"fresh" says:"the number of milliseconds for which the response is valid, made from the response. Without output, rpcx requests the response each time"`
 	Private  Prog   `toml:"private" says:"true if the response may be for this user only; rpcx then does not store it on disk"`
 	Stale    string `toml:"stale" says:"the notification after which the response is no longer valid"`
@@ -281,6 +281,6 @@ type Next struct {
 type Bridge struct {
 	Name    Prog  `toml:"name" says:"the name under which the bridge offers a method, made from the method's own name"`
 	Objects bool  `toml:"objects" says:"If true, params must be an object, and the bridge wraps other params in an object with the member params"`
-	Asks    Texts `toml:"asks" says:"patterns of requests from servers to clients. A bridge to such a server does not offer the hooks for them to its own clients"`
-	Whole   bool  `toml:"whole" says:"If true, a call has a single result, so the bridge offers a stream that ends as an array of its items"`
+	Asks    Texts `toml:"asks" says:"patterns of the requests that servers send to clients. If a bridge connects to such a server, the hooks for these requests answer only the server, not the bridge's own clients"`
+	Whole   bool  `toml:"whole" says:"If true, a call returns a single result, so the bridge returns a stream that ends as an array of its items"`
 }

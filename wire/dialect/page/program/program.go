@@ -42,8 +42,8 @@ const (
 // Variables lists the variables of programs with their descriptions. A variable without a value is null.
 func Variables() []Variable {
 	return []Variable{
-		{"method", "the method of the call, as the user or the hook gives it", func(s *Scope) json.RawMessage { return text(s.Method) }},
-		{"params", "its params, as given; for a stream, those of its request", func(s *Scope) json.RawMessage { return s.Params }},
+		{"method", "the method of the call, as the user or hook specified it", func(s *Scope) json.RawMessage { return text(s.Method) }},
+		{"params", "the params of the call, as specified; for a stream, the params of its request", func(s *Scope) json.RawMessage { return s.Params }},
 		{"id", "the id of the request", func(s *Scope) json.RawMessage { return s.ID }},
 		{"name", "the method of a notification that may be an item, or that belongs to a running call", func(s *Scope) json.RawMessage { return scan.AppendQuoted(nil, s.Name) }},
 		{"token", "the token of a running call, which its notifications repeat", func(s *Scope) json.RawMessage { return s.Token }},
@@ -51,7 +51,7 @@ func Variables() []Variable {
 		{"result", "the result to write; for a stream, the response to its request", func(s *Scope) json.RawMessage { return s.Result }},
 		{"error", "the error to write: code, message, data", func(s *Scope) json.RawMessage { return s.Error }},
 		{"event", "an event of a running hook: kind, message, fraction, level, data", func(s *Scope) json.RawMessage { return s.Event }},
-		{"request", "the whole request of the response", func(s *Scope) json.RawMessage { return s.Request }},
+		{"request", "the whole request to which a response belongs", func(s *Scope) json.RawMessage { return s.Request }},
 		{"hooks", "an array of the exact names of rpcx's hooks", ofConn((*Conn).hooks)},
 		{"schema", "the schema of the hook's result", func(s *Scope) json.RawMessage { return s.Schema }},
 		{"catalog", "rpcx's catalog", (*Scope).catalog},
@@ -63,7 +63,7 @@ func Variables() []Variable {
 		{"logs", "the lowest level of the log lines that the user sees, or null if the user sees none", ofConn(func(c *Conn) json.RawMessage { return text(c.Logs) })},
 		{"version", "the version of rpcx", ofConn(func(c *Conn) json.RawMessage { return scan.AppendQuoted(nil, c.Version) })},
 		{"cwd", "the current directory", directory},
-		{"pid", "the id of this process", func(*Scope) json.RawMessage { return strconv.AppendInt(nil, int64(os.Getpid()), 10) }},
+		{"pid", "the process ID of rpcx", func(*Scope) json.RawMessage { return strconv.AppendInt(nil, int64(os.Getpid()), 10) }},
 	}
 }
 
