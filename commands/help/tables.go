@@ -94,7 +94,7 @@ func DialectFlags(root cmdline.Doc, name string) string {
 	for _, s := range settings {
 		says := s.Type
 		if s.Handshake {
-			says += ", in the handshake"
+			says += ", used in the handshake"
 		}
 		if s.Says != "" {
 			says += ": " + s.Says

@@ -10,7 +10,7 @@
 //	name = "unknown-method"
 //	level = "must"                 # or "should"
 //	section = "5 Response object"
-//	sentence = "A call that fails is answered with an error."
+//	sentence = "The response to a failed call must have an error and no result."
 //	[[probe.step]]
 //	send = '{"jsonrpc":"2.0","id":${id},"method":"rpcx.validate.none"}'
 //	await = '.id == $id'
@@ -62,8 +62,8 @@ type Probe struct {
 type Step struct {
 	On     int               `toml:"on"`     // 1 for a second connection
 	When   string            `toml:"when"`   // jq: the step is skipped unless this yields true; "" means that it always runs
-	Send   string            `toml:"send"`   // jq: the number of x that replace ${fill} (at most 64 Mi), or "" if there is no ${fill}
-	Fill   string            `toml:"fill"`   // jq: how many x replace ${fill} (at most 64 Mi), or "" without ${fill}
+	Send   string            `toml:"send"`   // the message, as a template; "" to send none
+	Fill   string            `toml:"fill"`   // jq: the number of x that replace ${fill} (at most 64 Mi), or "" if there is no ${fill}
 	Await  string            `toml:"await"`  // jq: the first message for which this yields true is the answer; "" to await none
 	Holds  string            `toml:"holds"`  // jq: must yield true for the answer; "" accepts any answer
 	Never  string            `toml:"never"`  // jq: must not yield true for any message before the answer

@@ -19,7 +19,7 @@
 //	name = "id-type"
 //	level = "must"                 # or "should"
 //	section = "4 Request object"
-//	sentence = "An id is a string, a number or null."
+//	sentence = "An id must be a string, a number or null."
 //	kind = ["request"]             # the messages to which the program applies, see When
 //	jq = '''select(.id | type | IN("string", "number", "null") | not) | "/id"'''
 //
