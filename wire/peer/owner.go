@@ -84,10 +84,9 @@ func (c *calls) ofMisspelled(id wire.ID) owner {
 	if err != nil {
 		return owner{}
 	}
-	c.promoteAllLocked()
 	plain := strconv.FormatFloat(number, 'f', -1, 64)
 	for _, id := range []string{plain, `"` + plain + `"`} {
-		if s := c.byID[id]; s != nil && s.waiting {
+		if s := c.find(wire.ID(id)); s != nil && s.waiting {
 			return owner{as: misspelled, call: s}
 		}
 	}

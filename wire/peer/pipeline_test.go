@@ -177,6 +177,30 @@ func TestPipelineIsRecorded(t *testing.T) {
 	_ = p.Close()
 }
 
+// TestPipelineKeepsOthers checks that a response with an unknown numeric id leaves the calls in the pipeline, and that a
+// response with the id of a call in another spelling gives a stream to that call only.
+func TestPipelineKeepsOthers(t *testing.T) {
+	m := &mirror{come: make(chan [][]byte, 8), answer: func([]byte) []byte { return nil }}
+	p := peer.New(m, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
+	defer p.Close()
+	l := p.Pipeline(4, func() {})
+	calls := []*pipelineSlot{{got: make(chan string, 2), plain: true}, {got: make(chan string, 2), plain: true}}
+	for _, c := range calls {
+		if !l.Send(&dialect.Op{Kind: dialect.Call, Method: "a"}, c) {
+			t.Fatal("not sent")
+		}
+	}
+	l.Flush()
+	response := func(id, result string) []byte { return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result) }
+	m.come <- [][]byte{response("7", "0"), response(`"2"`, "0"), response("1", "10"), response("2", "20")}
+	for i, want := range []string{"10", "stream: 20"} {
+		if got := <-calls[i].got; got != want {
+			t.Errorf("call %d: %s, not %s", i+1, got, want)
+		}
+	}
+	close(m.come)
+}
+
 func usePipeline(t *testing.T, m *mirror, conn wire.Conn) {
 	m.answer = func(request []byte) []byte {
 		id := string(request[strings.Index(string(request), `"id":`)+5:])
