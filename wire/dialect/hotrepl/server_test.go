@@ -325,7 +325,7 @@ func TestTooManySubscriptions(t *testing.T) {
 				`< {"type":"subscribe_result","id":"`+id+`","seq":1,"hasValue":true,"value":2,"valueType":"number","durationMs":0,"final":false}`)
 		}
 		g.play(`> {"type":"subscribe","id":"z","code":"1 + 1"}`,
-			`< {"type":"subscribe_error","id":"z","seq":0,"error":{"kind":"internal","code":"subscriptionRejected","message":"The host has reached its limit of 8 subscriptions.","retryable":true},"final":true}`)
+			`< {"type":"subscribe_error","id":"z","seq":0,"error":{"kind":"internal","code":"subscriptionRejected","message":"The host has reached its limit of 8 subscriptions.","retryable":false},"final":true}`)
 	})
 }
 

@@ -46,7 +46,7 @@ func (s *server) subscribe(t task) {
 	w.ctx, w.cancel = context.WithCancel(t.h.ctx)
 	if !s.queue.watch(w) {
 		w.cancel()
-		w.fail(envelope{kindInternal, "subscriptionRejected", "The host has reached its limit of " + strconv.Itoa(maxWatches) + " subscriptions.", true, nil}, true)
+		w.fail(envelope{kindInternal, "subscriptionRejected", "The host has reached its limit of " + strconv.Itoa(maxWatches) + " subscriptions.", false, nil}, true)
 	}
 }
 
