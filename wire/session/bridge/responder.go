@@ -65,15 +65,18 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 // Respond answers one request with a hook. It forwards the request to the peer if there is no hook or if the hook returns "method
 // not found".
 func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawMessage, error) {
-	o := r.offer(req.Method)
+	o, allowed := r.offer(req.Method), r.Allows(req.Method)
 	_, hooked := r.hook(req.Method)
-	if hooked || o == nil || !r.Allows(req.Method) {
-		result, err := r.byHook(ctx, req)
+	switch {
+	case hooked || !allowed: // no hook runs for a request that is not allowed
+		result, err := r.Responder.Respond(ctx, req)
 		var rpc *wire.Error
-		if o == nil || !r.Allows(req.Method) || !errors.As(err, &rpc) || string(rpc.Code) != strconv.Itoa(wire.CodeNoMethod) {
+		if o == nil || !allowed || !errors.As(err, &rpc) || string(rpc.Code) != strconv.Itoa(wire.CodeNoMethod) {
 			return result, err
 		}
 		req.Begin = nil // the hook has already called Begin
+	case o == nil:
+		return nil, wire.Errorf(wire.CodeNoMethod, "method not found: %s", req.Method)
 	}
 	if err := begin(req); err != nil {
 		return nil, err
@@ -101,14 +104,6 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 		dialect.CancelAnyway(ctx, st)
 	}
 	return result, r.crossing(err)
-}
-
-// byHook answers a request with a hook.
-func (r *responder) byHook(ctx context.Context, req dialect.Request) (json.RawMessage, error) {
-	if r.bridge.Asks(req.Method) {
-		return nil, wire.Errorf(wire.CodeNoMethod, "method not found: %s", req.Method)
-	}
-	return r.Responder.Respond(ctx, req)
 }
 
 // begin reports that the request is about to be sent to the peer.
