@@ -15,6 +15,11 @@ var null = []byte("null")
 // Decode returns the messages in raw and assigns each to its local call or stream.
 func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	msgs, batch, err = c.Codec.Decode(raw)
+	if c.o.Trace != nil {
+		for i := range msgs {
+			c.traceRead(&msgs[i])
+		}
+	}
 	if err != nil || c.beats == nil && !c.d.tracks && !c.d.awaits && !c.d.guards && !c.d.keeps && c.own.step.Load() == nil {
 		return msgs, batch, err
 	}
@@ -80,9 +85,6 @@ func (c *Codec) message(m *wire.Message) error {
 
 // consumes reports whether a message is only a heartbeat. Any other message is stored for the handshake.
 func (c *Codec) consumes(m *wire.Message) (bool, error) {
-	if c.o.Trace != nil && c.d.plan.HasRule(m.Raw, c.Scope()) {
-		c.traceRead(m)
-	}
 	if beat, err := c.beat(m); beat || err != nil || !c.d.awaits {
 		return beat, err
 	}

@@ -141,8 +141,11 @@ func (c *Codec) trace(format string, args ...any) {
 	c.o.Trace(c.d.Page.Name + ": " + fmt.Sprintf(format, args...))
 }
 
-// traceRead writes to the trace how a [[read]] rule reads a message.
+// traceRead writes to the trace how a [[read]] rule reads a message, if one does.
 func (c *Codec) traceRead(m *wire.Message) {
+	if !c.d.plan.HasRule(m.Raw, c.Scope()) {
+		return
+	}
 	body := m.Body
 	if m.Err != nil {
 		body = m.Err.JSON()

@@ -256,6 +256,23 @@ func TestShown(t *testing.T) {
 	}
 }
 
+// -v shows how a [[read]] rule reads a message, even if the dialect file has no streams, handshake or cancel.
+func TestReadRulesAreTraced(t *testing.T) {
+	for _, also := range []string{"", "[cancel]\nnotify = 'c'\nparams = '[$id]'\n"} {
+		var lines []string
+		d := dialectOf(t, also+"[[read]]\nwhen = '.say'\nkind = 'notification'\nmethod = '.say'\nparams = '.to'")
+		c := d.newCodec(dialect.CodecOptions{Trace: func(s string) { lines = append(lines, s) }})
+		for _, msg := range []string{`{"say":"hello","to":[1]}`, `{"jsonrpc":"2.0","method":"other"}`} {
+			if msgs, _, err := c.Decode([]byte(msg)); err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Notification {
+				t.Fatalf("%s: %+v, %v", msg, msgs, err)
+			}
+		}
+		if got := strings.Join(lines, "; "); got != "x: a message is read as notification hello: [1]" {
+			t.Errorf("%q: %q", also, got)
+		}
+	}
+}
+
 // The value of a header is a short string of printable ASCII.
 func TestSayable(t *testing.T) {
 	for text, want := range map[string]bool{
