@@ -191,7 +191,9 @@ func TestPipelineKeepsOthers(t *testing.T) {
 		}
 	}
 	l.Flush()
-	response := func(id, result string) []byte { return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result) }
+	response := func(id, result string) []byte {
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
+	}
 	m.come <- [][]byte{response("7", "0"), response(`"2"`, "0"), response("1", "10"), response("2", "20")}
 	for i, want := range []string{"10", "stream: 20"} {
 		if got := <-calls[i].got; got != want {
