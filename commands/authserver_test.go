@@ -55,9 +55,9 @@ type authClient struct {
 }
 
 var authOptions = []string{
-	"oidc",           // only OpenID's metadata exist
+	"oidc",           // only OpenID's metadata exists
 	"tenant",         // the issuer has a path
-	"root",           // the resource's metadata are at the root of the server, and describe the root
+	"root",           // the resource's metadata is at the root of the server, and describes the root
 	"noprm",          // the endpoint names no authorization server
 	"nochallenge",    // the 401 of the endpoint has no WWW-Authenticate
 	"legacy",         // the endpoint is its own authorization server, without metadata
@@ -67,7 +67,7 @@ var authOptions = []string{
 	"resource",       // the resource in its own metadata
 	"prm",            // the address of the resource's metadata
 	"server",         // the authorization server that the endpoint names
-	"pkce",           // none: the metadata do not mention PKCE
+	"pkce",           // none: the metadata does not mention PKCE
 	"methods",        // the methods by which clients can authenticate
 	"noregistration", // clients cannot register
 	"page",           // the response to a registration is an HTML page

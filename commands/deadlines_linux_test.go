@@ -201,7 +201,7 @@ func (l *machineLoad) since(began time.Time) (most time.Duration) {
 }
 
 // endsInTime runs a command and, if s is not 0, sends it the signal s, which must determine the exit status. The command must end
-// within limit and three seconds, plus the time that a command that does nothing takes.
+// within limit plus three seconds, plus the time that a command that does nothing takes.
 func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duration, s syscall.Signal) {
 	cmd := exec.Command("sh", "-c", "exec "+line)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -108,7 +108,7 @@ func (l *lazyListener) Accept() (wire.Conn, error) {
 
 func (l *lazyListener) Close() error { close(l.closed); return l.Listener.Close() }
 
-// A closeNotifier sends the code with which it is closed on a channel.
+// A closeNotifier sends its close code to a channel.
 type closeNotifier struct {
 	wire.Conn
 	code chan int

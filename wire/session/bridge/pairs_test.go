@@ -291,7 +291,8 @@ func listsLacks(ctx context.Context, t *testing.T, conv session.Conversation, la
 	}
 }
 
-// counted returns the items that a client gets from a stream in the peer's dialect. Without streams, it is only the last one.
+// counted returns the items that a client gets from a stream in the peer's dialect. If the dialect has no streams,
+// this is only the last item.
 func counted(there string) string {
 	if s := all.Named(there); s.Handshake.Plugin || s.Evaluation.IsLive() || s.Params.Functions || there == "mcp" {
 		return "3"
@@ -368,7 +369,8 @@ func appears(ctx context.Context, t *testing.T, file string) {
 	}
 }
 
-// last returns the last data. From a string that contains JSON, it returns that JSON, and from an array, the only element.
+// last returns the last data. If the data is a string that contains JSON, last returns that JSON. If the data is an array, last
+// returns its only element.
 func last(data []string) string {
 	if len(data) == 0 {
 		return ""

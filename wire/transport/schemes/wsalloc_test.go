@@ -14,7 +14,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Receiving a message allocates nothing, neither in rpcx nor in the library.
+// Neither rpcx nor the library allocates memory to receive a message.
 func TestWSReceivesWithoutAllocating(t *testing.T) {
 	noLeaks(t)
 	const n, warm = 10_000, 100

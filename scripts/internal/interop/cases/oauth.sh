@@ -74,7 +74,7 @@ said 'invalid_client'
 ok "client credentials: basic, post, and a key"
 stop
 
-# The defect is that the metadata of the authorization server name another server as the issuer.
+# The defect is that the metadata of the authorization server names another server as the issuer.
 start '^\{' node --input-type=module -e '
   import { createServer } from "node:http";
   const s = createServer((req, res) => {

@@ -33,7 +33,7 @@ want 0 'must response-members' found "jsonrpc1+tcp://127.0.0.1:$(field v1)"
 ok "jayson: a 400 without an error object, 1.0 without result"
 stop
 
-# The server does not respond to invalid requests, even those with an array of params.
+# The server does not respond to invalid requests, or to requests with an array of params.
 want 0 'must params-by-position
 should batch
 should batch-empty

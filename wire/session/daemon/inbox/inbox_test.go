@@ -55,7 +55,8 @@ func isCall(t *testing.T, what string, got, want int64) {
 	}
 }
 
-// The oldest call goes to one claimant. If the call was shown, it belongs to the claimant until its lease ends, or else until the claimant ends.
+// The oldest call goes to one claimant. A call that was shown stays with the claimant until its lease
+// ends, and any other call until the claimant ends.
 func TestInboxClaims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, one, two := &Inbox{}, &relay.Process{}, &relay.Process{}
