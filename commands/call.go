@@ -73,15 +73,15 @@ subscription. In the introspect dialect every method streams: call prints the wh
 and METHOD --help prints the method's parameters. A HotRepl host accepts one client at a
 time: without a session, call evicts the client that was connected.
 
-In the scomp dialect, values can contain functions. {"$fn":"ID"} is a function of the peer;
-METHOD ref:ID calls it on the same connection, so use a session. key@on=NAME passes a
-function that --on NAME=ANSWER answers until the command ends. Functions live as long
-as their connection; rpcx releases the peer's functions when the command ends.`
+In the scomp dialect, values can contain functions. {"$fn":"ID"} is a function of the peer.
+To call it, use ref:ID as METHOD on the same connection, that is, in a session. key@on=NAME
+passes a function to the peer; until the command ends, --on NAME=ANSWER answers calls of it.
+rpcx releases the peer's functions before it closes the connection.`
 
 const paramsDescription = `PARAMS are key=text, key:=json, key@=FILE (the text of a file) or key:@=FILE (the JSON in a
-file). In a key, a.b nests and a[] appends. PARAMS can also be JSON: one object or array becomes
-the params, several values become positional params. - reads all params from stdin. Quote
-spaces, quotes, $ and [] for the shell.`
+file). In a key, a.b sets a nested member, and a[] appends to an array. PARAMS can also be JSON:
+one object or array becomes the params; several values become positional params. A lone - reads
+all params from stdin. Quote spaces, quotes, $ and [] for the shell.`
 
 func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 	if run.Line.WantsHelp {

@@ -49,17 +49,18 @@ func connectCommand(run *env.Env) *cmdline.Command {
 }
 
 const connectDescription = `Each line of stdin is one message, and each message from the peer is one compact line on
-stdout. rpcx adds "jsonrpc" to a line with "method" if the dialect needs it; it never
-invents an id. If a hook matches a request from the peer, the hook answers it and rpcx does
-not print it; answer other requests on stdin. When stdin ends, rpcx answers -32603 to the
+stdout. rpcx adds "jsonrpc" to a line with "method" if the dialect needs it; it never adds
+an id. If a hook matches a request from the peer, the hook answers the request, and rpcx does
+not print it. Answer all other requests on stdin. When stdin ends, rpcx answers -32603 to the
 peer's open requests, waits for pending responses, and closes the connection; with --count,
 --until, --for or --idle it continues until that limit is reached. With --reconnect, it
 continues on a new connection; responses that were pending are lost, and the exit status is
 then 7.
 
-On a terminal, connect is a prompt: METHOD key=value makes a call, with the PARAMS of rpcx
-call, and a JSON message is sent unchanged. Incoming messages appear above the line that you
-edit. Ctrl-C cancels the latest call; Ctrl-D closes the connection (see rpcx-prompt(7)).`
+On a terminal, connect is a prompt. Type METHOD key=value to make a call, with PARAMS as in
+rpcx call, or type a JSON message, which rpcx sends unchanged. Incoming messages appear above
+the line that you edit. Ctrl-C cancels the latest call; Ctrl-D closes the connection (see
+rpcx-prompt(7)).`
 
 func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 	if keep, err := daemon.Asked(run.Line); keep || err != nil {

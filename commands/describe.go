@@ -57,20 +57,20 @@ func describeCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const describeDescription = `Prints the catalog as JSON, which rpcx serve --catalog reads; on a terminal, as a table. The
-catalog comes from the peer: in JSON-RPC from its OpenRPC document (rpc.discover), in
+const describeDescription = `Prints the catalog as JSON (on a terminal, as a table). rpcx serve --catalog can read this
+JSON. The catalog comes from the peer: in JSON-RPC from its OpenRPC document (rpc.discover), in
 introspect from its modules, in ro from rpc.describe, in scomp from the handshake. rpcx
 caches introspect catalogs under $XDG_CACHE_HOME. If the endpoint names no dialect and
-the server does not answer rpc.discover, rpcx looks at what the server sends first, requests
-the lists that well-known servers have, and tries the framing header. It then prints the
-endpoint to use on stderr. Without an endpoint, --dialect NAME prints the file of that
-dialect.
+the server does not answer rpc.discover, rpcx examines the first messages from the server,
+requests the method lists that well-known servers offer, and tries the framing header. It then
+prints the endpoint to use on stderr. Without an endpoint, --dialect NAME prints the dialect
+file of that dialect.
 
 --probe ignores the dialect and framing in the endpoint. It first listens, then tries each
 framing that the transport can have, and in each framing the first messages of all dialects
-(including your dialect files), the least intrusive first. It starts a command at most six
-times. It prints each attempt and its outcome on stderr; in JSON output, the member probe
-contains the attempts and the endpoint to use.`
+(including your dialect files), the least intrusive first. If the endpoint is a command, it
+starts the command at most six times. It prints each attempt and its outcome on stderr; in JSON
+output, the member probe contains the attempts and the endpoint to use.`
 
 func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	if len(run.Line.Args) == 0 && o.Conn.Dialect != "" {

@@ -50,15 +50,15 @@ func evalCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const evalDescription = `Sends CODE to the peer's runtime and prints its value. CODE is an argument or comes from
--f FILE; if CODE is -, rpcx reads it from stdin. While the code runs, the peer may make
-calls: hooks (--on, --hooks) answer them, and the handshake declares the hooks with exact
+const evalDescription = `Evaluates CODE in the peer's runtime, and prints the value. CODE is an argument or comes
+from -f FILE; if CODE is -, rpcx reads the code from stdin. While the code runs, the peer may
+make calls: hooks (--on, --hooks) answer them, and the handshake declares the hooks with exact
 names. If the code fails, the exit status is 1, and stderr shows the stack trace.
 
-The peer's session holds the state. In scomp, it may outlive the connection: --resume ID
-continues it, where ID is .info.extra.sessionId of rpcx describe on a connection of that
-session. A HotRepl host keeps the values that code has set. It accepts one client at a time:
-without a session, eval evicts the client that was connected.`
+State belongs to a session of the peer. In scomp, this session may outlive the connection:
+--resume ID resumes it. While rpcx has a connection @NAME to the session, rpcx describe @NAME
+-q .info.extra.sessionId prints the ID. A HotRepl host keeps the values that code has set. It
+accepts one client at a time: without a session, eval evicts the client that was connected.`
 
 func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
 	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)

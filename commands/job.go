@@ -28,7 +28,7 @@ type jobVerb struct {
 var jobVerbs = []jobVerb{
 	{
 		"run", "start a job, wait for it and print its result", argsMethod,
-		"Progress goes to stderr, the last result to stdout. A failed job ends with status 1.", dialect.JobRun,
+		"Progress goes to stderr, and the last result goes to stdout. If the job fails, the exit status is 1.", dialect.JobRun,
 		[]cmdline.Example{{Says: "Save the files in a job's result", Command: "rpcx job run demo:hotrepl archive.export --save files --artifact-root /tmp"}},
 	},
 	{
@@ -43,7 +43,7 @@ var jobVerbs = []jobVerb{
 	},
 	{
 		"wait", "wait for a job and print its result", argsJob,
-		"Progress goes to stderr, the last result to stdout, even if the job has already ended. A failed\njob ends with status 1.", dialect.JobWait,
+		"Progress goes to stderr, and the last result goes to stdout, even if the job has already ended.\nIf the job fails, the exit status is 1.", dialect.JobWait,
 		[]cmdline.Example{{Says: "Wait for the result of a job", Command: "rpcx job wait @work job-1"}, {Says: "Print one member of the result", Command: `rpcx job wait @work job-1 -r -q .attachmentId`}},
 	},
 	{
@@ -75,10 +75,10 @@ func jobCommand(run *env.Env) *cmdline.Command {
 }
 
 const jobDescription = `A job is a call whose result arrives later than its response. run starts a job and waits for
-its result; start only starts it, and status, wait and cancel take its name. In ro, hotrepl
-and mcp, jobs belong to their connection, so only run works without a session (see connect).
-A HotRepl host accepts one client at a time: without a session, a command evicts the client
-that was connected. On such a host, job list prints the journal.`
+its result. start only starts a job, and prints its name for status, wait and cancel. In ro,
+hotrepl and mcp, jobs belong to their connection, so start, status, wait and cancel need a
+session (see connect). A HotRepl host accepts one client at a time: without a session, a
+command evicts the client that was connected. On such a host, job list prints the journal.`
 
 // jobOptions are the flags of all subcommands of rpcx job. Each subcommand has a subset.
 type jobOptions struct {

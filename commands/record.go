@@ -28,7 +28,7 @@ func recordCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const recordDescription = `Forwards messages between clients that connect to LISTEN and ENDPOINT, and records them. The
+const recordDescription = `Forwards messages between ENDPOINT and the clients that connect to LISTEN, and records them. The
 two sides may use different transports and framings; the bytes of messages stay the same in
 both directions. FILE gets a line for each message and for each connection that opens or
 closes, in order, even for messages that are not JSON. rpcx masks secrets: members with

@@ -201,7 +201,7 @@ An endpoint names a peer: ws://host/path, http://host/, tcp://host:port, unix:PA
 exec:COMMAND, ipc:COMMAND, stdio:, or an embedded server, demo:NAME (%s). A dialect (see
 --dialect) and a framing (%s) can precede it, as in header+exec:gopls or
 jsonrpc1+ws://host/. @NAME is a session (see connect) or a profile of config.toml; @ alone
-is $RPCX_ENDPOINT.`
+stands for $RPCX_ENDPOINT.`
 
 // Tree returns the command tree as data for the manual and the completions.
 func Tree() cmdline.Doc {

@@ -37,9 +37,9 @@ http://127.0.0.1:8080/rpc, tcp://127.0.0.1:0 or unix:PATH; wss, https and tls ne
 and --key; with stdio:, another program starts rpcx. With dial+ before the transport, rpcx
 connects, and serves until that connection ends.
 
---to ENDPOINT is a bridge: it offers that peer in the dialect of LISTEN, accepts every
-client flag of ENDPOINT, and reconnects after a lost connection (see rpcx-endpoints(7),
-BRIDGES). Flags precede --.`
+With --to ENDPOINT, serve is a bridge: it offers that peer in the dialect of LISTEN, accepts
+all client flags that apply to ENDPOINT, and reconnects after a lost connection (see BRIDGES
+in rpcx-endpoints(7)). Write flags before --.`
 
 func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)

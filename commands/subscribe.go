@@ -64,7 +64,8 @@ func subscribeCommand(run *env.Env) *cmdline.Command {
 
 const subscribeDescription = `Prints events on stdout, one JSON value per line, until the stream ends, a limit is reached
 or a signal arrives; rpcx then unsubscribes (--unsubscribe). METHOD is optional with
---method, --select or --since; without it, rpcx sends no request. With --reconnect, rpcx
+--method and --select, and not allowed with --since. Without METHOD, rpcx sends no request.
+With --reconnect, rpcx
 reconnects after a lost connection, with pauses of up to 30 s, and subscribes again; a gap
 event shows that items may be missing. On a HotRepl host, METHOD is code that the host
 evaluates every few frames (--every). The host accepts one client at a time: without a

@@ -39,7 +39,7 @@ var verbs = []verb{
 		},
 		examples: []cmdline.Example{
 			{Says: "Log in with the browser", Command: "rpcx auth login mcp+https://HOST/mcp"},
-			{Says: "Log in over ssh, with a browser elsewhere", Command: "rpcx auth login https://HOST/rpc --device"},
+			{Says: "Log in over ssh, with the browser of another device", Command: "rpcx auth login https://HOST/rpc --device"},
 			{Says: "Log in as a machine, without a user", Command: "rpcx auth login https://HOST/rpc --client-credentials --client-id ci --client-secret @secret"},
 		},
 	},
@@ -62,7 +62,7 @@ var verbs = []verb{
 	},
 	{
 		name: "token", args: "ENDPOINT", usage: "print the token of a login", run: runToken,
-		description: "Prints the access token for another program, after renewing it if necessary. Keep it secret.",
+		description: "Prints the access token for use by another program. rpcx first renews the token if necessary.\nKeep it secret.",
 		flags:       func(o *flags) []cmdline.Flag { return slices.Concat(o.conn.Login.Flags(), o.conn.WebFlags()) },
 		examples: []cmdline.Example{
 			{Says: "Use a login with curl", Command: `curl -H "Authorization: Bearer $(rpcx auth token https://HOST/rpc)" https://HOST/me`},
@@ -77,8 +77,8 @@ only you can read. It prints the login as a JSON line. From then on, all command
 token to ENDPOINT and renew it.
 
 Without --client-id and --client-metadata, rpcx registers a client for this login. --device
-shows a code to type on another device, --client-credentials logs in without a user,
---with-token reads a token from stdin. rpcx waits 10 minutes for the user (--timeout).
+shows a code to type on another device, --client-credentials logs in without a user, and
+--with-token reads a token from stdin. rpcx waits up to 10 minutes for the user (--timeout).
 rpcx-security(7) describes how tokens are protected.`
 
 // Command returns rpcx auth with its subcommands.
@@ -87,7 +87,7 @@ func Command(run *env.Env) *cmdline.Command {
 		Name:        "auth",
 		Usage:       "log in to HTTP endpoints (OAuth)",
 		ArgsUsage:   "login|status|logout|token ...",
-		Description: "A login stores the token for an HTTP or WebSocket endpoint. Every command on that endpoint\nsends the token and renews it in time.",
+		Description: "A login stores the token for an HTTP or WebSocket endpoint. Every command that uses the endpoint\nsends the token, and renews it before it expires.",
 	}
 	c.Commands = wire.Map(verbs, func(v verb) *cmdline.Command { return v.command(run) })
 	return c

@@ -252,14 +252,14 @@ func Command(run *env.Env) *cmdline.Command {
 		Name:      "completion",
 		Usage:     "print the script that completes command lines in a shell",
 		ArgsUsage: "bash|zsh|fish|powershell",
-		Description: "Completes commands, flags and their values, endpoints (sessions, profiles, demos, recently used ones), and methods with " +
-			"their params, as listed by an earlier rpcx describe of that endpoint, or by --catalog. It opens no connection, unless RPCX_COMPLETE=ask " +
-			"allows that for methods and params (for at most 2s, without starting a command), and never runs the command that you type. " +
-			"With RPCX_HISTORY=off, rpcx does not remember endpoints.",
+		Description: "The script completes commands, flags and their values, endpoints (sessions, profiles, demos, recently used ones), and methods " +
+			"with their params, as listed by an earlier rpcx describe of that endpoint, or by --catalog. It never runs the command that you type. " +
+			"Only with RPCX_COMPLETE=ask does it connect to a peer (for at most 2s, and not if the endpoint is a command) to complete " +
+			"methods and params. With RPCX_HISTORY=off, rpcx does not store endpoints.",
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
-			{Says: "Enable it in bash, for this shell", Command: ". <(rpcx completion bash)"},
-			{Says: "Enable it in zsh, for all shells", Command: `rpcx completion zsh >"${fpath[1]}/_rpcx"`},
-			{Says: "Enable it in fish, for this shell", Command: "rpcx completion fish | source"},
+			{Says: "Enable completion in bash, for this shell", Command: ". <(rpcx completion bash)"},
+			{Says: "Enable completion in zsh, for all shells", Command: `rpcx completion zsh >"${fpath[1]}/_rpcx"`},
+			{Says: "Enable completion in fish, for this shell", Command: "rpcx completion fish | source"},
 		}},
 		Flags: run.Common.Flags(),
 		Action: func(context.Context, *cmdline.Command) error {

@@ -49,7 +49,7 @@ var verbs = []verb{
 	},
 	{
 		name: "status", args: "NAME", usage: "print the state of a session as JSON", prints: true, run: runStatus,
-		description: "Prints its endpoint, dialect, age, process, traffic, pending calls, hooks, and last error.",
+		description: "Prints the session's endpoint, dialect, age, process, traffic, pending calls, hooks, and last error.",
 		examples: []cmdline.Example{
 			{Says: "Print whether a session is connected", Command: "rpcx session status work -r -q .state"},
 			{Says: "Print the whole state of a session", Command: `rpcx session status work`},
@@ -87,7 +87,7 @@ var verbs = []verb{
 		},
 		examples: []cmdline.Example{
 			{Says: "Wait for a call for ten seconds", Command: "rpcx session next work --for 10s"},
-			{Says: "Claim the next call to approve", Command: `rpcx session next work --method approve`},
+			{Says: "Claim the next call of the method approve", Command: `rpcx session next work --method approve`},
 		},
 	},
 	{

@@ -126,7 +126,7 @@ var argumentDocs = []struct{ name, says string }{
 	{"LISTEN", "ws://127.0.0.1:0/, tcp://..., unix:PATH, stdio: (help endpoints)"},
 	{"METHOD", "the name of a method, as rpcx describe lists it"},
 	{"PARAMS", "key=text, key:=json, key@=FILE, JSON, - for stdin (help params)"},
-	{"ARGS", "JSON if valid, else a string; =TEXT and :=JSON force either"},
+	{"ARGS", "JSON if valid, otherwise text; =TEXT is text, :=JSON is JSON"},
 	{"CODE", "code in the peer's language; or -f FILE, or - for stdin"},
 	{"TAPE", "a recorded conversation (help tape)"},
 	{"JOB", "the id of a job, as job start prints it"},

@@ -64,8 +64,8 @@ func start(d cmdline.Doc) string {
 		row(&b, "  "+c.Name, c.Usage, 14)
 	}
 	b.WriteString("\n")
-	row(&b, "", "An ENDPOINT is ws://host/, http://host/, tcp://host:port, exec:COMMAND, demo:NAME and others: rpcx help endpoints.", 0)
-	row(&b, "", "rpcx COMMAND -h prints one screen, --help everything; rpcx help lists topics.", 0)
+	row(&b, "", "An ENDPOINT is, for example, ws://host/, http://host/, tcp://host:port, exec:COMMAND or demo:NAME (rpcx help endpoints).", 0)
+	row(&b, "", "rpcx COMMAND -h prints one screen of help, and --help prints all of it; rpcx help lists the topics.", 0)
 	return b.String()
 }
 
@@ -75,7 +75,7 @@ func isCommon(f cmdline.FlagDoc) bool { return f.Group == cmdline.GroupCommon }
 // commonFlags writes a sentence about the flags of all commands, which rpcx(1) lists.
 func commonFlags(b *strings.Builder, d cmdline.Doc) {
 	if slices.ContainsFunc(d.Flags, isCommon) {
-		row(b, "", "In every command: -v traces messages (-vv also bytes), --errors json makes stderr JSON, --color auto|always|never colors the output.", 0)
+		row(b, "", "In every command, -v traces messages (-vv: also bytes), --errors json prints JSON on stderr, and --color auto|always|never colors the output.", 0)
 	}
 }
 
@@ -119,10 +119,11 @@ func synopsis(name string, d cmdline.Doc) string {
 	case len(d.Commands) > 0 && d.Args == "":
 		args = "COMMAND ENDPOINT [ARGS...]"
 	case len(d.Flags) > 0:
+		args = " " + args
 		if i := strings.Index(args, " [-- "); i >= 0 { // flags after it would belong to COMMAND
 			args, command = args[:i], args[i:]
 		}
-		args += " [flags]"
+		args = strings.TrimPrefix(args+" [flags]", " ")
 	}
 	return name + " " + args + command
 }

@@ -97,7 +97,7 @@ func (c *Connection) Listener() *Connection {
 func (c *Connection) Flags() []cmdline.Flag {
 	c.Noise = -1
 	return append(slices.Concat(c.SharedFlags(), c.route.flags(), c.Login.Flags(), c.Listen.Flags()),
-		cmdline.Number(cmdline.GroupConnection, "noise", "skip at most `N` lines of the child's stdout that are not messages (100)", 0, &c.Noise),
+		cmdline.Number(cmdline.GroupConnection, "noise", "skip up to `N` lines from the child that are not messages (100)", 0, &c.Noise),
 		cmdline.List(cmdline.GroupConnection, "header", "H", "send the header `LINE` (\"Name: value\", or @FILE with one per line), or with header+, add it to each message", &c.headers),
 		c.insecureFlag(), c.connectFlag(),
 		cmdline.PositiveDuration(cmdline.GroupConnection, "wait", "retry the connection for up to `DURATION`, also after HTTP status 503", &c.wait),
@@ -120,8 +120,8 @@ func (c *Connection) SharedFlags() []cmdline.Flag {
 		cmdline.List(cmdline.GroupConnection, "subprotocol", "", "offer the WebSocket subprotocol `NAME`", &c.subprotocols),
 		c.rootsFlag(),
 		cmdline.Text(cmdline.GroupConnection, "cert", "", "present the certificate chain in `FILE` (PEM), with --key", &c.tls.Cert),
-		cmdline.Text(cmdline.GroupConnection, "key", "", "use the private key in `FILE` (PEM) for the certificate of --cert", &c.tls.Key),
-		cmdline.Generic(cmdline.GroupConnection, "ping", "send a keep-alive ping every `DURATION`, and close the connection if the peer does not respond", &c.ping),
+		cmdline.Text(cmdline.GroupConnection, "key", "", "use the private key in `FILE` (PEM) for --cert", &c.tls.Key),
+		cmdline.Generic(cmdline.GroupConnection, "ping", "ping the peer every `DURATION`; close the connection if it does not respond", &c.ping),
 		cmdline.Generic(cmdline.GroupConnection, "max-message", "reject messages larger than `SIZE` (64M)", &c.MaxMessage),
 	}
 }
@@ -151,7 +151,7 @@ type Route struct {
 
 func (r *Route) flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.OptionalText(cmdline.GroupConnection, "proxy", "connect through the proxy at `URL`: http://, https://, socks5:// or socks5h:// (\"\" for none)", &r.proxy),
+		cmdline.OptionalText(cmdline.GroupConnection, "proxy", "connect through the proxy at `URL` (http, https, socks5 or socks5h; \"\" for none)", &r.proxy),
 		cmdline.List(cmdline.GroupConnection, "resolve", "", "`HOST:PORT:ADDRESS`: connect to ADDRESS for HOST:PORT, without resolving HOST", &r.resolve),
 	}
 }

@@ -53,7 +53,7 @@ func (o *Output) Flags() []cmdline.Flag {
 		cmdline.Bool(cmdline.GroupOutput, "null", "0", "end each value with NUL, not a line feed", &o.Null),
 		cmdline.Bool(cmdline.GroupOutput, "pretty", "", "indent JSON, as on a terminal", &o.Pretty),
 		cmdline.Bool(cmdline.GroupOutput, "compact", "c", "print each value on one line, as in a pipe", &o.compact),
-		cmdline.List(cmdline.GroupExpect, "expect", "", "fail unless the jq program `EXPR` is true for each value; also fail if there is no value (status 4)", &o.expect),
+		cmdline.List(cmdline.GroupExpect, "expect", "", "fail unless the jq program `EXPR` is true for each value, or if there is none (status 4)", &o.expect),
 		cmdline.List(cmdline.GroupExpect, "expect-any", "", "fail unless `EXPR` is true for at least one value", &o.expectAny),
 		cmdline.List(cmdline.GroupExpect, "expect-none", "", "fail if `EXPR` is true for any value", &o.expectNone),
 		cmdline.Text(cmdline.GroupExpect, "expect-error", "", "fail unless the peer returns an error with the code `CODE` (any: any error)", &o.ExpectError),

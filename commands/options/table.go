@@ -106,7 +106,7 @@ var (
 var (
 	encrypted   = having("wss://, https:// or tls://", func(e endpoint.Endpoint) bool { return isOneOf(e, "wss", "https", "tls") })
 	spawned     = having("an exec: or ipc: endpoint", func(e endpoint.Endpoint) bool { return isOneOf(e, "exec", "ipc") })
-	socket      = dialled(having("an address to connect to, not a command", isSocket))
+	socket      = dialled(having("an address, not a command", isSocket))
 	network     = dialled(having("tcp, tls, ws or http", isNetwork))
 	web         = dialled(having("http, https, ws or wss", func(e endpoint.Endpoint) bool { return isOneOf(e, "http", "https", "ws", "wss") }))
 	headers     = dialled(having("a peer to connect to over HTTP, WebSocket or header framing", func(e endpoint.Endpoint) bool { return e.TakesHeaders() }))

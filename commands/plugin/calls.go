@@ -61,7 +61,7 @@ rpcx session close plug`},
 	},
 	{
 		name: "set", usage: "set a property of an object", words: []string{"REF", "PROP", "VALUE"}, method: "object.call_method", object: true,
-		about:    "REF is the id of an object, or its reference as plugin new prints it. VALUE is JSON if\nvalid, otherwise text; =TEXT and :=JSON force either.",
+		about:    "REF is the id of an object, or its reference as plugin new prints it. rpcx reads VALUE as JSON if\nit is valid JSON, otherwise as text; =TEXT is always text, and :=JSON is always JSON.",
 		examples: []cmdline.Example{{Says: "Set a property to a number", Command: "rpcx plugin set @p 1 volume 11"}, {Says: "Set a property to a string of digits", Command: "rpcx plugin set @p 1 volume =11"}},
 	},
 	{
@@ -71,9 +71,9 @@ rpcx session close plug`},
 	},
 }
 
-const argumentsDescription = `ARGS are positional. An argument is JSON if valid, otherwise text; =TEXT and :=JSON force
-either. @on=NAME is a callback that --on NAME=ANSWER answers. key=text, key:=json,
-key@=FILE, key:@=FILE and key@on=NAME are passed by name.`
+const argumentsDescription = `ARGS are positional. rpcx reads an argument as JSON if it is valid JSON, otherwise as text;
+=TEXT is always text, and :=JSON is always JSON. @on=NAME is a callback that --on NAME=ANSWER
+answers. key=text, key:=json, key@=FILE, key:@=FILE and key@on=NAME are passed by name.`
 
 func verbCommands(run *env.Env) []*cmdline.Command {
 	return wire.Map(verbs, func(v verb) *cmdline.Command { return v.command(run) })

@@ -30,11 +30,11 @@ func describeCommand(run *env.Env) *cmdline.Command {
 	}
 	return &cmdline.Command{
 		Name: "describe", Usage: "print a plugin's functions, classes and constants", ArgsUsage: "ENDPOINT",
-		Description: `Prints the library, its functions (with source, if available), classes,
-properties and constants as JSON, or on a terminal as tables.`,
+		Description: `Prints the library's name, functions (with source, if available), classes,
+properties and constants as JSON (on a terminal, as tables).`,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Print the functions of the embedded plugin", Command: "rpcx plugin describe demo:scriptling -q '.functions[].name'"},
-			{Says: "Write a catalog that plugin serve and serve can read", Command: "rpcx plugin describe demo:scriptling --as-catalog > plugin.json"},
+			{Says: "Write a catalog for rpcx serve and rpcx plugin serve", Command: "rpcx plugin describe demo:scriptling --as-catalog > plugin.json"},
 		}},
 		Flags:  append(flags, o.flags.all(run)...),
 		Action: func(ctx context.Context, _ *cmdline.Command) error { return runDescribe(ctx, run, o) },

@@ -61,13 +61,13 @@ func Command(run *env.Env) *cmdline.Command {
 	}
 }
 
-const description = `A Scriptling plugin is a program or an HTTP server with functions, classes and constants.
-ENDPOINT is exec:./plugin, http://host/, demo:scriptling or a session's @NAME; it needs no
-scriptling+. Objects live as long as the connection: to use an object in several commands,
-open a session.
+const description = `A Scriptling plugin is a program or an HTTP server that offers functions, classes and
+constants. ENDPOINT is exec:./plugin, http://host/, demo:scriptling or a session's @NAME; the
+prefix scriptling+ is not necessary. Objects live as long as the connection: to use an object
+in several commands, open a session.
 
-Values are plain JSON. A number with . or an exponent is a float, any other number an
-integer. {"$remote":{...}} is an object of the plugin, {"$callback":"id"} a callback.`
+Values are plain JSON. A number with . or an exponent is a float; any other number is an
+integer. {"$remote":{...}} is an object of the plugin, and {"$callback":"id"} is a callback.`
 
 // endpoint parses the first argument. It refuses a peer that is not a plugin.
 func (o *flags) endpoint(ctx context.Context, run *env.Env) (endpoint.Endpoint, []string, error) {

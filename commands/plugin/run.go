@@ -22,14 +22,14 @@ func runCommand(run *env.Env) *cmdline.Command {
 	flags := []cmdline.Flag{cmdline.Text("", "file", "f", "read the steps from `FILE` (- for stdin)", &o.file)}
 	return &cmdline.Command{
 		Name: "run", Usage: "run several steps over one connection", ArgsUsage: "ENDPOINT -f STEPS",
-		Description: `STEPS has one JSON object for each step. A step has one of these members: call, new, method,
-get or set with the name of the function, class, method or property, or destroy with the
-name of the step that created the object. For method, get and set, the member on is the name
-of the step that created the object, or the object's reference. args and kwargs are the
-arguments; the only argument of set is the value. as gives the step a name: in the arguments
-of later steps, {"$step":NAME} stands for its result. There, {"$on":NAME} is a callback that
---on NAME=ANSWER answers. The result of each step is one line; the run ends at the first
-step that fails.`,
+		Description: `STEPS is a file with one JSON object for each step. Each object has one of these members: call
+with the name of a function, new with the name of a class, method with the name of a method,
+get or set with the name of a property, or destroy with the name of the step that created the
+object. For method, get and set, the member on is the name of the step that created the
+object, or the object's reference. args and kwargs are the arguments; the only argument of set
+is the value. as gives the step a name: in the arguments of later steps, {"$step":NAME} stands
+for its result. In arguments, {"$on":NAME} is a callback that --on NAME=ANSWER answers. rpcx
+prints the result of each step on one line, and stops at the first step that fails.`,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Create an object and call one of its methods", Command: `printf '%s\n' '{"as":"c","new":"Config"}' '{"method":"get","on":"c","args":["color"]}' | rpcx plugin run demo:scriptling -f -`},
 			{Says: "Run the steps in a file", Command: "rpcx plugin run exec:./plugin -f steps.ndjson"},

@@ -52,10 +52,10 @@ func serveCommand(run *env.Env) *cmdline.Command {
 
 const serveDescription = `A Scriptling host loads the plugin over stdin and stdout, or with --listen over HTTP. The
 hook greet is the function greet: it gets {"args":[...],"kwargs":{...}} and prints a plain
-JSON value. The hook Config.get is the method get of the class Config; Config.__init__ and
-Config.__del__ run when an object is created and released. Each of these gets the object's
-id in RPCX_OBJECT and a directory for the object in RPCX_STATE (for jq: in object, for co:
-in the members "object" and "state").
+JSON value. The hook Config.get is the method get of the class Config; Config.__init__ runs
+when an object is created, and Config.__del__ when it is released. Each of these hooks gets the
+object's id in RPCX_OBJECT and a directory for the object's state in RPCX_STATE. A jq: hook
+gets the id with the function object; a co: hook gets the members "object" and "state".
 
 --hooks FILE is a catalog with run members, also inside classes: "constructor":{"run":...},
 "destructor":{"run":...}, methods and properties. FILE may also declare properties
@@ -66,7 +66,7 @@ argument to set it), constants ({"NAME":VALUE}), and functions with source
 In a hook, rpcx call @ callback.call id=ID args:='["x"]' calls the callback
 {"$callback":ID}, and rpcx call @ host.log level=info message=TEXT writes to the host's log.
 
-A host starts a plugin as a program: give it an executable script of two lines,
+A host starts a plugin as a program. Give it an executable script of two lines:
 
   #!/bin/sh
   exec rpcx plugin serve --hooks /path/to/hooks.json

@@ -50,7 +50,7 @@ func Command(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "replay",
 		Usage:       "play a tape as server or client, compare it, or show it",
-		ArgsUsage:   "TAPE... --listen LISTEN | --to ENDPOINT | --diff TAPE | --show | --format html|har",
+		ArgsUsage:   "TAPE... --listen LISTEN [-- COMMAND ARGS...] | --to ENDPOINT | --diff TAPE | --show | --format html|har",
 		Description: description,
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Play the server, as recorded, for clients", Command: "rpcx replay orders.tape --listen ws://127.0.0.1:8080/"},
@@ -69,8 +69,8 @@ func Command(run *env.Env) *cmdline.Command {
 const description = `With --listen, rpcx plays the server. A request gets the recorded response to the request
 with the same method and params. If several requests on the tape are equal, rpcx uses them
 in turn, and then repeats the last one. A request that is not on the tape gets an error that
-names the nearest one; the exit status is then 4. COMMAND runs with RPCX_ENDPOINT set; when
-it ends, rpcx ends with its status, if that is not 0.
+names the most similar request; the exit status is then 4. COMMAND runs with RPCX_ENDPOINT
+set. When it ends, rpcx ends too; if COMMAND failed, with its status.
 
 With --to, rpcx plays the client. It sends the client's requests, answers the peer's calls
 as recorded, and compares the peer's messages with the tape. Each difference is a line on
@@ -79,8 +79,8 @@ status is 4. Ids, tokens, times and durations are not compared. Each tape gets a
 connection.
 
 With --show, rpcx prints the conversation: the client's messages on the left, the server's
-on the right, nested calls indented, and streams folded. --format html writes a page that
-needs no network, --format har a file for the network panel of a browser.
+on the right, nested calls indented, and streams folded. --format html prints a web page that
+needs no other files; --format har prints a file for the network panel of a browser.
 
 TAPE may be - for stdin. rpcx-tape(5) describes the format.`
 

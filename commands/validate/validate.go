@@ -82,26 +82,26 @@ func Command(run *env.Env) *cmdline.Command {
 
 const description = `With an ENDPOINT, rpcx checks a server against the rules of its dialect. It also sends
 probes, such as an unknown method, ids of several types, a batch, and a message that is not
-JSON. It calls none of the server's methods.
+JSON. Without --try and --trust-hints, it calls none of the server's methods.
 
 With --role client, rpcx is the server, whose methods are hooks as in rpcx serve, and checks
 the clients that connect to LISTEN. It ends when the first client has disconnected or, with
 COMMAND, when COMMAND ends. COMMAND finds the endpoint in RPCX_ENDPOINT.
 
 With a TAPE (- is stdin), rpcx checks each message against the same rules: every MUST, MUST
-NOT and SHOULD of the specification that a recording can show. --rules lists them. A broken
-SHOULD is a warning, or a failure with --strict.
+NOT and SHOULD of the specification that a recording can show. --rules lists them. If a SHOULD
+rule is broken, rpcx prints a warning, or fails with --strict.
 
-With --schema, each FILE (- or none is stdin) contains JSON values, on one line each or on
-several lines. rpcx checks each value against a JSON Schema of draft 4 to 2020-12.
+With --schema, rpcx checks each JSON value in each FILE (- or no FILE: stdin) against a JSON
+Schema of draft 4 to 2020-12. A value may span several lines.
 FILE#/POINTER uses a part of a document as the schema; FILE#METHOD.params and
 FILE#METHOD.result are the schemas of a method in a catalog or an OpenRPC document. A $ref
 may lead only to files under the schema's directory.
 
-With --against, rpcx compares the catalog of a peer or a file with an older catalog. Each
+With --against, rpcx compares a catalog, from a peer or a file, with an older catalog. Each
 difference is breaking, compatible or documentation.
 
-Each problem is a line on stdout. If anything fails, the exit status is 4.`
+Each problem is a line on stdout. If a check fails, the exit status is 4.`
 
 func (o *validateOptions) flags(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
