@@ -37,11 +37,11 @@ type Rule struct {
 
 // Rules lists all rules.
 var Rules = []Rule{
-	{Compiles, "A schema in the peer's catalog must be usable.", validate.Must},
-	{Resolves, "All parts of a schema in the peer's catalog must be usable.", validate.Should},
-	{ExampleFit, "An example must match its schema.", validate.Should},
-	{DefaultFit, "A default must match its schema.", validate.Should},
-	{ResultFit, "A method's result must match the peer's catalog.", validate.Must},
+	{Compiles, "A schema in the peer's catalog must be valid.", validate.Must},
+	{Resolves, "All parts of a schema in the peer's catalog should be valid.", validate.Should},
+	{ExampleFit, "An example should match its schema.", validate.Should},
+	{DefaultFit, "A default value should match its schema.", validate.Should},
+	{ResultFit, "A method's result must match its schema in the peer's catalog.", validate.Must},
 }
 
 // Section is the specification that all of these rules refer to.

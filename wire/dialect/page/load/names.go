@@ -10,18 +10,18 @@ import (
 
 // Names defines the names of the members of messages.
 type Names struct {
-	Request   Members          `toml:"request" says:"the members of a request: method, params, id, const, forbidden"`
-	Response  Members          `toml:"response" says:"the members of a response: id, result, error, code, message and data (usually inside error), method (the method of the request), more, const, forbidden"`
-	Event     Members          `toml:"event" says:"the members of a notification: method, params, const, forbidden"`
+	Request   Members          `toml:"request" says:"the names of the members method, params and id of a request; also const and forbidden"`
+	Response  Members          `toml:"response" says:"the names of the members id, result, error, code, message and data (usually inside error), method (the method of the request) and more of a response; also const and forbidden"`
+	Event     Members          `toml:"event" says:"the names of the members method and params of a notification; also const and forbidden"`
 	Const     Consts           `toml:"const" says:"members with constant values in all messages"`
 	Stream    Consts           `toml:"stream" says:"members with constant values in requests for a stream (rpcx subscribe). They replace members of request.const with the same names. A server sends a stream only in response to such requests"`
 	Forbidden Texts            `toml:"forbidden" says:"members that messages must not have, such as the base's jsonrpc. rpcx does not send them, and rejects messages with them"`
 	OK        *OK              `toml:"ok" says:"the member whose value distinguishes results from errors"`
-	Params    string           `toml:"params" of:"object|array|one|flat|prefixed" says:"how rpcx sends params: unchanged (object, the default), as an array (array), as an array of one element (one), as members of the message (flat), or as an array that begins with the method (prefixed)"`
+	Params    string           `toml:"params" of:"object|array|one|flat|prefixed" says:"rpcx sends params unchanged (object, the default), as an array (array), as an array of one element (one), as members of the message (flat), or as an array that begins with the method (prefixed)"`
 	Order     map[string]Texts `toml:"order" says:"METHOD = the names of its parameters, in the order of the array on the wire. Users and hooks use an object. METHOD may be a pattern"`
 	None      string           `toml:"none" of:"omit|{}|[]|null" says:"what rpcx sends for a call without params (by default, omit)"`
 	IDs       string           `toml:"ids" of:"integer|string|none" says:"the type of ids (by default, integer). With none, responses arrive in the order of their requests"`
-	Counter   string           `toml:"counter" of:"calls|all" says:"the messages that get consecutive ids: requests (calls, the default), or every message sent (all)"`
+	Counter   string           `toml:"counter" of:"calls|all" says:"ids count requests (calls, the default), or every message sent (all)"`
 	Batches   bool             `toml:"batches" says:"If true, an array is a batch of messages"`
 	Extra     Texts            `toml:"extra" says:"extra top-level members. Users set them with --set NAME=VALUE, events have them in extra, and a response repeats the extra members of its request"`
 	Sentinel  bool             `toml:"sentinel" says:"If true, a message begins after a 0xFF byte, and rpcx ignores the part of the line before that byte"`

@@ -22,9 +22,9 @@ type Page struct {
 	Names     *Names                     `toml:"names" says:"the names of the members of messages, where they differ from the base. Each name is a dotted path, in which a number is an array index. If every path begins with a number, each message is an array"`
 	Write     Write                      `toml:"write" says:"programs that write whole messages, where names are not enough; the input is null"`
 	Read      []Read                     `toml:"read" says:"programs that read messages, where names are not enough; the input is the message. The first rule whose condition is true applies"`
-	Set       map[string]string          `toml:"set" says:"NAME = TYPE (string, number, boolean, object, array, any): what users can set with --set NAME=TEXT. NAME is a member listed in names.extra, or a value of the handshake, $meta.NAME"`
-	Handshake []Step                     `toml:"greet" says:"the client's handshake: steps in order, each with call, notify or await"`
-	Leave     []Goodbye                  `toml:"leave" says:"the last messages that a client sends: steps in order, each with call or notify"`
+	Set       map[string]string          `toml:"set" says:"NAME = TYPE (string, number, boolean, object, array or any) for each value that users can set with --set NAME=TEXT. NAME is a member listed in names.extra, or a value of the handshake, $meta.NAME"`
+	Handshake []Step                     `toml:"greet" says:"the client's handshake, as steps in order, each with call, notify or await"`
+	Leave     []Goodbye                  `toml:"leave" says:"the last messages that a client sends, as steps in order, each with call or notify"`
 	Answers   map[string]Prog            `toml:"answers" says:"METHOD = a program that makes the result from the params, for requests that every client answers. A hook with that exact name takes precedence over the program; the program takes precedence over hooks whose names are patterns"`
 	Call      *Call                      `toml:"call" says:"how rpcx wraps calls in calls to another method"`
 	Eval      *Eval                      `toml:"eval" says:"how rpcx evaluates code (rpcx eval)"`
@@ -42,7 +42,7 @@ type Page struct {
 	Detect    *Detect                    `toml:"detect" says:"how rpcx detects a server of this dialect when the endpoint names another"`
 	Probe     *Probe                     `toml:"probe" says:"how rpcx describe --probe recognizes a server by its messages"`
 	Bridge    Bridge                     `toml:"bridge" says:"how a bridge (serve LISTEN --to E) offers the methods of another dialect in this dialect"`
-	Rules     map[string]any             `toml:"rules" says:"rules for rpcx validate, in addition to those of the base: except, defs, about, [[rules.keep]], [[rules.rule]]; see rpcx-rules(7)"`
+	Rules     map[string]any             `toml:"rules" says:"rules for rpcx validate, in addition to those of the base (except, defs, about, [[rules.keep]], [[rules.rule]]); see rpcx-rules(7)"`
 }
 
 // Texts is a list of strings. A dialect file may contain a single string instead.
@@ -105,7 +105,7 @@ type Read struct {
 	Method Prog   `toml:"method" says:"the method"`
 	Params Prog   `toml:"params" says:"the params; for an item without a result, the item's value"`
 	Result Prog   `toml:"result" says:"the result; for an item, the item's value"`
-	Error  Prog   `toml:"error" says:"the error: an object with code and message, or a string. No output means no error"`
+	Error  Prog   `toml:"error" says:"the error, as an object with code and message, or as a string. No output means no error"`
 	Final  Prog   `toml:"final" says:"true for the last item (an item without a value only ends the stream), and for a response after which no items arrive. If final is absent, items may follow the response to a request for a stream"`
 	Extra  Prog   `toml:"extra" says:"an object with the extra members: the member extra of the event, and $extra in programs"`
 }
@@ -155,17 +155,17 @@ type Call struct {
 	Method Prog `toml:"method" says:"the method to call instead of $method"`
 	Params Prog `toml:"params" says:"the params, made from $method and $params"`
 	Result Prog `toml:"result" says:"the result for the user, made from the result of that method"`
-	Error  Prog `toml:"error" says:"the error that the result of that method represents: an object with code and message. No output means no error"`
+	Error  Prog `toml:"error" says:"the error that the result of that method represents, as an object with code and message. No output means no error"`
 }
 
 // Eval defines how code is evaluated.
 type Eval struct {
-	First  []EvalPrelude `toml:"first" says:"messages before each evaluation: steps in order, each with call or notify"`
+	First  []EvalPrelude `toml:"first" says:"messages before each evaluation, as steps in order, each with call or notify"`
 	Call   string        `toml:"call" says:"the method to call"`
 	Params Prog          `toml:"params" says:"the params, made from $code"`
 	Extra  Prog          `toml:"extra" says:"an object with extra members, made from the extra members that the user set ($extra)"`
 	Result Prog          `toml:"result" says:"the value of the code, made from the result of that method"`
-	Error  Prog          `toml:"error" says:"the error that the result of that method represents: an object with code and message. No output means no error"`
+	Error  Prog          `toml:"error" says:"the error that the result of that method represents, as an object with code and message. No output means no error"`
 }
 
 // After defines the client's calls after a notification.
@@ -179,8 +179,8 @@ type After struct {
 // During defines which notifications belong to a running call.
 type During struct {
 	Token    Prog  `toml:"token" says:"an object that rpcx merges into the params of a call, made from $token"`
-	Progress *Item `toml:"progress" says:"progress: {message, fraction}"`
-	Log      *Item `toml:"log" says:"log lines: {level, message, data, source}"`
+	Progress *Item `toml:"progress" says:"progress, as {message, fraction}"`
+	Log      *Item `toml:"log" says:"log lines, as {level, message, data, source}"`
 	Items    *Item `toml:"items" says:"data events"`
 }
 
@@ -200,7 +200,7 @@ type Cancel struct {
 	Except Texts  `toml:"except" says:"methods whose calls are never cancelled"`
 	HTTP   string `toml:"http" of:"send" says:"over HTTP, rpcx also cancels calls in this way, in addition to closing the request"`
 	// Answer is "none" or an error code.
-	Answer  any             `toml:"answer" says:"the response to a cancelled call: \"none\", or an error code (by default, -32800)"`
+	Answer  any             `toml:"answer" says:"the response to a cancelled call, which is \"none\" or an error code (by default, -32800)"`
 	Pending map[string]Prog `toml:"pending" says:"METHOD = a program that makes the result of the peer's call from its params, if the hook is still running when the local call ($params) is cancelled. Without output, the hook continues"`
 }
 
@@ -261,8 +261,8 @@ type Describe struct {
 	Params   Prog   `toml:"params" says:"the params"`
 	When     Prog   `toml:"when" says:"this part is skipped unless this is true; the input is $kept"`
 	Next     *Next  `toml:"next" says:"how to request the next page of a list"`
-	Methods  Prog   `toml:"methods" says:"the methods of the catalog, made from the response: {name, kind, description, params, result, extra}. rpcx merges methods with the same name"`
-	Info     Prog   `toml:"info" says:"the info of the catalog, made from the response: {name, version, description, extra}. Values of an earlier part take precedence"`
+	Methods  Prog   `toml:"methods" says:"the methods of the catalog, made from the response, as {name, kind, description, params, result, extra}. rpcx merges methods with the same name"`
+	Info     Prog   `toml:"info" says:"the info of the catalog, made from the response, as {name, version, description, extra}. Values of an earlier part take precedence"`
 	Optional bool   `toml:"optional" says:"If true, an error response means that the peer does not have this part"`
 	Defs     Prog   `toml:"defs" says:"an object with the schemas to which the methods refer as #/$defs/NAME"`
 	Fresh    Prog   `toml:"fresh" says:"the number of milliseconds for which the response is valid, made from the response. Without output, rpcx requests the response each time"`

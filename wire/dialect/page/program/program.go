@@ -57,7 +57,7 @@ func Variables() []Variable {
 		{"catalog", "rpcx's catalog", (*Scope).catalog},
 		{"kept", "an object with the values kept in the handshake", ofConn(func(c *Conn) json.RawMessage { return c.Kept })},
 		{"extra", "an object with the extra members", func(s *Scope) json.RawMessage { return s.Extra }},
-		{"meta", "in the handshake: an object with the values of --set that [set] declares", ofConn(func(c *Conn) json.RawMessage { return c.Meta })},
+		{"meta", "in the handshake, an object with the values of --set that [set] declares", ofConn(func(c *Conn) json.RawMessage { return c.Meta })},
 		{"path", "the path of the endpoint's URL, without its query", ofConn(func(c *Conn) json.RawMessage { return text(c.Path) })},
 		{"http", "true if each message is an HTTP request", ofConn(func(c *Conn) json.RawMessage { return strconv.AppendBool(nil, c.HTTP) })},
 		{"logs", "the lowest level of the log lines that the user sees, or null if the user sees none", ofConn(func(c *Conn) json.RawMessage { return text(c.Logs) })},
