@@ -24,9 +24,9 @@ var (
 // settings are the extra top-level members of a request.
 var settings = []dialect.Setting{
 	{Name: "resource", Type: "string", Says: "the resource, with a dotted METHOD"},
-	{Name: "target", Type: "any", Says: "the target in the resource: a string or a number"},
+	{Name: "target", Type: "any", Says: "the target in the resource (a string or a number)"},
 	{Name: "verb", Type: "string", Says: "the verb"},
-	{Name: "parent", Type: "any", Says: "the owner of the subresource: a string or a number"},
+	{Name: "parent", Type: "any", Says: "the owner of the subresource (a string or a number)"},
 	{Name: "subresource", Type: "string", Says: "the subresource"},
 	{Name: "meta", Type: "object", Says: "the client's metadata, which hooks receive"},
 	{Name: "plain", Type: "boolean", Says: "true sends plain JSON-RPC, without these members"},

@@ -41,7 +41,7 @@ var Rules = []Rule{
 	{Resolves, "All parts of a schema in the peer's catalog should be valid.", validate.Should},
 	{ExampleFit, "An example should match its schema.", validate.Should},
 	{DefaultFit, "A default value should match its schema.", validate.Should},
-	{ResultFit, "A method's result must match its schema in the peer's catalog.", validate.Must},
+	{ResultFit, "A method's result must match its schema in the catalog.", validate.Must},
 }
 
 // Section is the specification that all of these rules refer to.

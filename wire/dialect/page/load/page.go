@@ -124,7 +124,7 @@ type Step struct {
 	Again    bool             `toml:"again" says:"If true, and the peer closes the connection during this optional call, rpcx connects again and skips the call"`
 	Refused  map[string]Prog  `toml:"refused" says:"NAME = a program whose input is the error (code, message, data) of an optional call; its output becomes $kept.NAME"`
 	For      Texts            `toml:"for" of:"eval" says:"the step runs once, before the first operation of this kind, instead of in the handshake"`
-	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: the program's output for the response must be one of the values; otherwise the exit status is 5"`
+	Accept   map[string][]any `toml:"accept" says:"PROGRAM = an array that must contain the program's output for the response; otherwise the exit status is 5"`
 	Login    bool             `toml:"login" says:"If true, an error response, or one that is not accepted, means that the peer refuses the login (exit status 6)"`
 	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program whose input is the response, or the awaited message; its output becomes $kept.NAME"`
 }
@@ -145,7 +145,7 @@ type EvalPrelude struct {
 	Params   Prog             `toml:"params" says:"the params; the input is $kept"`
 	When     Prog             `toml:"when" says:"the step is skipped unless this is true; the input is $kept"`
 	Optional bool             `toml:"optional" says:"If true, an error response is not a failure, and rpcx keeps none of the step's values"`
-	Accept   map[string][]any `toml:"accept" says:"PROGRAM = values: the program's output for the response must be one of the values; otherwise the exit status is 5"`
+	Accept   map[string][]any `toml:"accept" says:"PROGRAM = an array that must contain the program's output for the response; otherwise the exit status is 5"`
 	Keep     map[string]Prog  `toml:"keep" says:"NAME = a program whose input is the response; its output becomes $kept.NAME"`
 }
 
