@@ -217,6 +217,7 @@ type ClientHandshake struct {
 // data.
 type ErrorForm struct {
 	TextCodes bool // the code is a string
-	NoCodes   bool // the user cannot choose an error's code
-	NoData    bool
+	// Members reports whether the user can choose an error's code, and whether errors have data. nil means true. It is a
+	// function because a dialect file runs its programs to find out.
+	Members func() (code, data bool)
 }

@@ -13,6 +13,8 @@ import (
 // cannotCross returns the features that the peer's dialect and catalog have but clients of the listener cannot use.
 func (b *Bridge) cannotCross(offered *catalog.Catalog) (lacks []string) {
 	there, here := b.spec, b.here
+	thereCodes, thereData := errorMembers(there)
+	hereCodes, hereData := errorMembers(here)
 	for _, c := range []struct {
 		what       string
 		has, shown bool
@@ -29,8 +31,8 @@ func (b *Bridge) cannotCross(offered *catalog.Catalog) (lacks []string) {
 		{"endless streams (after " + wholeTimeout.String() + ", a stream ends with an error)", b.arrays(), false},
 		{"classes", len(offered.Classes) > 0, here.Name == there.Name},
 		{"constants", scan.Type(offered.Constants) == 'o', here.Name == there.Name},
-		{"error codes", !there.Bridge.Errors.NoCodes, !here.Bridge.Errors.NoCodes},
-		{"error data", !there.Bridge.Errors.NoData, !here.Bridge.Errors.NoData},
+		{"error codes", thereCodes, hereCodes},
+		{"error data", thereData, hereData},
 		{"cancellation of calls", cancels(here, b.framing), cancels(there, b.to.FramingName())},
 	} {
 		if c.what != "" && c.has && !c.shown {
@@ -38,6 +40,14 @@ func (b *Bridge) cannotCross(offered *catalog.Catalog) (lacks []string) {
 		}
 	}
 	return lacks
+}
+
+// errorMembers reports whether errors of s have a code that the user can choose, and data.
+func errorMembers(s dialect.Spec) (code, data bool) {
+	if s.Bridge.Errors.Members == nil {
+		return true, true
+	}
+	return s.Bridge.Errors.Members()
 }
 
 // unseenProgress returns the names of the methods whose progress clients do not receive.

@@ -178,8 +178,7 @@ func (d *Dialect) Bridging() dialect.Bridging {
 		b.Progress = dialect.AlwaysProgress
 	}
 	if d.plan != nil {
-		codes, data := d.plan.ErrorMembers()
-		b.Errors = dialect.ErrorForm{NoCodes: !codes, NoData: !data}
+		b.Errors.Members = d.plan.ErrorMembers
 	}
 	for _, step := range d.Page.Handshake {
 		if name := step.Call + step.Notify; name != "" { // the step sends a message and does not await one
