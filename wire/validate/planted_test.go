@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -225,11 +226,17 @@ func rulesIn(stdout string) (rules []string) {
 	return rules
 }
 
-// verdicts counts the found defects.
-type verdicts struct{ all, found int }
+// verdicts counts the found defects, and collects the rules that live servers violate.
+type verdicts struct {
+	mu         sync.Mutex
+	all, found int
+	live       map[string]bool
+}
 
 // note counts a defect, and logs it if it was not found or other rules were reported.
 func (v *verdicts) note(t *testing.T, how string, d *defect, found []string, exact bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	v.all++
 	if slices.ContainsFunc(d.rules, func(r string) bool { return slices.Contains(found, r) }) {
 		v.found++
@@ -240,22 +247,28 @@ func (v *verdicts) note(t *testing.T, how string, d *defect, found []string, exa
 		if exact && !slices.Contains(d.rules, r) {
 			t.Errorf("%s: %s %s: accused of %s, too", how, d.kind, d.words, r)
 		}
+		if d.kind == "live" {
+			v.live[r] = true
+		}
 	}
 }
+
+const (
+	atOnce = 6 // the defects of a dialect that are tested at the same time, because most of the time is spent in waiting
+
+	// missing is the wait for a response that a defect may prevent. If a response arrived later, the client's next message would be
+	// another defect.
+	missing = 2 * time.Second
+)
 
 // validate finds 95 % of the planted defects in each dialect, on tapes and live, and no problem in the correct conversation. The
 // tape of a live run has the same problems.
 func TestPlanted(t *testing.T) {
 	files, _ := filepath.Glob("testdata/planted/*.txt")
-	missing := 150 * time.Millisecond // the wait for a response that a defect may prevent
-	if testkit.Race {
-		missing = 2 * time.Second // a response that arrives later makes the client's next message another defect
-	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			t.Parallel()
 			p := read(t, file)
-			var v verdicts
 			if len(p.good) > 0 {
 				if found := p.play(t, p.good); len(found) > 0 {
 					t.Errorf("the correct conversation is accused on a tape: %q", found)
@@ -267,42 +280,49 @@ func TestPlanted(t *testing.T) {
 			if found := p.server(t, "."); len(found) > 0 {
 				t.Errorf("the correct server is accused: %q", found)
 			}
-			seen := map[string]bool{}
+			v := verdicts{live: map[string]bool{}}
+			slots := make(chan struct{}, atOnce)
+			var running sync.WaitGroup
 			for i := range p.defects {
-				d := &p.defects[i]
 				if testkit.Race && i%8 != 0 { // scripts/check tests all of them without the race detector
 					continue
 				}
-				if d.kind == "live" {
-					found := p.server(t, d.program)
-					v.note(t, "live", d, found, false)
-					for _, rule := range found {
-						seen[rule] = true
-					}
-					continue
-				}
-				lines := p.edited(t, d)
-				found := p.play(t, lines)
-				if d.kind == "right" {
-					if len(found) > 0 {
-						t.Errorf("%s: accused of %q", d.words, found)
-					}
-					continue
-				}
-				v.note(t, "on a tape", d, found, true)
-				if d.kind == "client" && len(d.edits) == 1 && d.edits[0].line <= p.live {
-					v.note(t, "live", d, p.client(t, lines[:p.live+len(lines)-len(p.good)], missing), true)
-				}
+				slots <- struct{}{}
+				running.Go(func() {
+					defer func() { <-slots }()
+					p.plant(t, &p.defects[i], &v)
+				})
 			}
+			running.Wait()
 			if testkit.Race {
 				return
 			}
-			p.probed(t, seen)
+			p.probed(t, v.live)
 			t.Logf("%d of %d found, of %d planted", v.found, v.all, len(p.defects))
 			if len(p.good) > 0 && len(p.defects) < 15 || v.found*100 < v.all*95 {
 				t.Errorf("%d of %d found, of %d planted", v.found, v.all, len(p.defects))
 			}
 		})
+	}
+}
+
+// plant tests whether validate finds a defect.
+func (p *planted) plant(t *testing.T, d *defect, v *verdicts) {
+	if d.kind == "live" {
+		v.note(t, "live", d, p.server(t, d.program), false)
+		return
+	}
+	lines := p.edited(t, d)
+	found := p.play(t, lines)
+	if d.kind == "right" {
+		if len(found) > 0 {
+			t.Errorf("%s: accused of %q", d.words, found)
+		}
+		return
+	}
+	v.note(t, "on a tape", d, found, true)
+	if d.kind == "client" && len(d.edits) == 1 && d.edits[0].line <= p.live {
+		v.note(t, "live", d, p.client(t, lines[:p.live+len(lines)-len(p.good)], missing), true)
 	}
 }
 
