@@ -2,6 +2,7 @@
 //
 //	scripts/bench [--quick] [--json]             all rows, as Markdown or JSON
 //	scripts/bench [--quick] [--json] --row NAME  rows whose names begin with NAME; can be repeated
+//	scripts/bench --once                         each program of each row runs once with --quick's amount of work, as a test of the benchmark
 //	scripts/bench --row NAME --profile FILE      a CPU profile of rpcx in that row
 //	scripts/bench --publish NAME                 all rows that have a goal, for README
 //	scripts/bench --list                         the names of the rows
@@ -20,14 +21,15 @@ import (
 )
 
 type flags struct {
-	quick, json, list bool
-	profile, publish  string
-	rows              []string
+	quick, once, json, list bool
+	profile, publish        string
+	rows                    []string
 }
 
 func main() {
 	var f flags
 	flag.BoolVar(&f.quick, "quick", false, "fewer and shorter runs")
+	flag.BoolVar(&f.once, "once", false, "run each program once, which tests the benchmark but measures little")
 	flag.BoolVar(&f.json, "json", false, "print JSON")
 	flag.BoolVar(&f.list, "list", false, "print the names of the rows")
 	flag.StringVar(&f.profile, "profile", "", "write a CPU profile of rpcx in the row to `FILE`")
@@ -72,21 +74,21 @@ func run(f flags) error {
 		return l.profile(chosen[0], f.profile)
 	}
 	results := report{Name: f.publish, Date: time.Now().UTC().Format(time.DateOnly)}
-	if results.Rows, err = l.measureAll(chosen, f.quick); err != nil {
+	if results.Rows, err = l.measureAll(chosen, f); err != nil {
 		return err
 	}
 	return results.write(f)
 }
 
 // measureAll measures the rows whose packages are installed.
-func (l *lab) measureAll(chosen []row, quick bool) ([]result, error) {
+func (l *lab) measureAll(chosen []row, f flags) ([]result, error) {
 	var all []result
 	for _, r := range chosen {
 		if name := r.missing(); name != "" {
 			fmt.Fprintf(os.Stderr, "left out: %s, which needs %s (npm ci --prefix scripts/internal/interop)\n", r.name, name)
 			continue
 		}
-		done, err := l.measure(r, quick)
+		done, err := l.measure(r, f)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.name, err)
 		}

@@ -114,16 +114,19 @@ func talk(cmd *exec.Cmd, n int) error {
 	return errors.Join(err, in.Close(), cmd.Wait())
 }
 
-// measure runs the clients of a row alternately, after one run of each that does not count. Every other round is in reverse order,
-// because a program that writes a file can be slower after another program's file has been removed.
-func (l *lab) measure(r row, quick bool) (result, error) {
-	n := r.n.of(quick)
+// measure runs the clients of a row alternately, after one run of each that does not count, unless it is the only run. Every other
+// round is in reverse order, because a program that writes a file can be slower after another program's file has been removed.
+func (l *lab) measure(r row, f flags) (result, error) {
+	n, last := r.n.of(f.quick || f.once), r.runs.of(f.quick)
+	if f.once {
+		last = 0
+	}
 	clients, err := r.clients(l, n)
 	if err != nil {
 		return result{}, err
 	}
 	all := make([][]sample, len(clients))
-	for round := range r.runs.of(quick) + 1 {
+	for round := range last + 1 {
 		for i := range clients {
 			if round%2 == 1 {
 				i = len(clients) - 1 - i
@@ -132,7 +135,7 @@ func (l *lab) measure(r row, quick bool) (result, error) {
 			if err != nil {
 				return result{}, err
 			}
-			if round > 0 {
+			if round > 0 || f.once {
 				all[i] = append(all[i], s)
 			}
 		}
