@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // TestMap checks that CONTRIBUTING.md and the comment of main.go name only existing files, and that they name each package and each
@@ -48,6 +50,7 @@ func TestMap(t *testing.T) {
 
 // TestDialectsGo checks that only scripts whose names start with a removable dialect's name contain its examples.
 func TestDialectsGo(t *testing.T) {
+	testkit.RaceSkips(t)
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(files) < 50 {
 		t.Fatalf("%d scripts, %v", len(files), err)
@@ -65,6 +68,7 @@ func TestDialectsGo(t *testing.T) {
 // TestJSONIsBuilt checks that JSON is written with the builders of wire/scan, never assembled from strings. format/tapeview/html.go
 // is exempt, because it writes a page's data in pieces.
 func TestJSONIsBuilt(t *testing.T) {
+	testkit.RaceSkips(t)
 	pieces := regexp.MustCompile("`[^`]*[{,]\"\\w+\":[^`]*` ?\\+" + // `{"a":` + …
 		"|\\+ ?`[^`]*[}\\]]`" + // … + `}`
 		"|\\bappend\\([^`\n]*`[{,]\"[^`]*[^`}\\]]`\\.\\.\\." + // append(b, `,"a":`...)
@@ -90,6 +94,7 @@ func TestJSONIsBuilt(t *testing.T) {
 
 // TestCitations checks that all files that comments cite exist in the repository.
 func TestCitations(t *testing.T) {
+	testkit.RaceSkips(t)
 	headings := read(t, "../man/rpcx.1")
 	cited := regexp.MustCompile(`\b([A-Z][A-Z ]+[A-Z]) (?:in|of) rpcx\(1\)`)
 	pages := regexp.MustCompile(`\b(rpcx-[a-z-]*[a-z])\((\d)\)`)

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // programFiles returns the files of the program, without tests, by their paths from its root.
@@ -90,6 +92,7 @@ var (
 
 // Only the listed files name stderr or search for control characters.
 func TestOneWriterToStderr(t *testing.T) {
+	testkit.RaceSkips(t)
 	escape := regexp.MustCompile(`unicode\.(IsControl|Cc|Cf|Bidi_Control)|0x7f|< ' '|< 0x20|u202[a-e]`)
 	for _, file := range programFiles(t) {
 		text := read(t, "../"+file)

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 const (
@@ -28,6 +30,7 @@ var tables = []string{"session.Options", "load.Page"}
 // TestSizes checks that files, directories, structs and functions are small enough to be read at once. Tests and files for a single
 // operating system are exempt.
 func TestSizes(t *testing.T) {
+	testkit.RaceSkips(t)
 	src := readSources(t)
 	for dir, n := range src.files {
 		if n > mostFiles {

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 var (
@@ -17,6 +19,7 @@ var (
 
 // TestScriptsDoNotSleep checks that scripts wait for events. A script that tests a time has a line `# time: sleep N: WHY`.
 func TestScriptsDoNotSleep(t *testing.T) {
+	testkit.RaceSkips(t)
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal(len(files), err)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // banned are phrases that no text, comment or message may contain, with replacements.
@@ -40,6 +42,7 @@ var styleExceptions = []struct{ text, why string }{
 
 // TestStyle checks that README, CONTRIBUTING, CHANGELOG, help topics, comments and messages contain no banned phrase.
 func TestStyle(t *testing.T) {
+	testkit.RaceSkips(t)
 	var phrases []*regexp.Regexp
 	for _, b := range banned {
 		phrases = append(phrases, regexp.MustCompile(`(?i)\b`+strings.ReplaceAll(b.phrase, " ", `\s+`)+`\b`))

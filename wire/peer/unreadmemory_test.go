@@ -1,5 +1,3 @@
-//go:build !race
-
 package peer_test
 
 import (
@@ -14,12 +12,14 @@ import (
 
 	"rpcx/wire/dialect"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
 // TestUnreadAnswersAreStoredOnce checks that unread responses take no more memory than their messages, and that after one client
 // has exhausted the Budget, the others get only a few responses.
 func TestUnreadAnswersAreStoredOnce(t *testing.T) {
+	testkit.RaceSkips(t)
 	const answer, asked, clients, bound = 1 << 20, 40, 8, 32 << 20
 	synctest.Test(t, func(t *testing.T) {
 		budget := peer.NewBudget(bound)

@@ -2,5 +2,5 @@
 
 package testkit
 
-// Race reports whether the race detector is enabled, which uses much memory and slows loops.
+// Race reports whether the race detector is enabled (see race_off.go).
 const Race = true

@@ -27,6 +27,15 @@ func Expect(t *testing.T, what, got, want string) {
 	}
 }
 
+// RaceSkips skips a test that the race detector cannot help, or whose measurements it changes. scripts/check finds all tests that
+// mention Race or RaceSkips, and runs them without the race detector, too.
+func RaceSkips(t *testing.T) {
+	t.Helper()
+	if Race {
+		t.Skip("scripts/check also runs this test without the race detector")
+	}
+}
+
 // Failed returns an error in the form that tests compare: "failed " and the kind of a Fault, or "failed: " and the text
 // of another error.
 func Failed(err error) string {

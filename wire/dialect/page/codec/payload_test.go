@@ -1,5 +1,3 @@
-//go:build !race
-
 package codec
 
 import (
@@ -10,10 +8,12 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 // A payload that a path or a variable selects is passed on unchanged, without decoding.
 func TestPayloadIsNotDecoded(t *testing.T) {
+	testkit.RaceSkips(t)
 	payload := `{"rows":[` + strings.Repeat(`{"a":1.50,"b":"x"},`, 50_000) + `0]}` // a megabyte
 	c := speaks(t, `
 name = "payload"
