@@ -83,7 +83,7 @@ func runServe(ctx context.Context, run *env.Env, o *server.Options) error {
 // checkServe returns an error if there is a command after --, but no endpoint that it could call.
 func checkServe(l *cmdline.CommandLine, e endpoint.Endpoint, command []string) error {
 	if scheme := e.Address.Scheme; command != nil && (scheme == "stdio" || scheme == "ipc" || e.Reversed == endpoint.Dial) {
-		return l.Usage("%s: has no endpoint for a command to call", scheme)
+		return l.Usage("%s: has no endpoint that COMMAND could call", scheme)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func StdoutFault(err error) *wire.Fault {
 		return f
 	}
 	if syserr.BrokenPipe(err) || errors.Is(err, io.ErrClosedPipe) {
-		return wire.NewFault(wire.PipeClosed, "stdout: the reader has closed it", err)
+		return wire.NewFault(wire.PipeClosed, "stdout was closed by the program that reads it", err)
 	}
 	cause := err
 	if path, ok := errors.AsType[*fs.PathError](cause); ok {

@@ -70,7 +70,7 @@ func (s *Flags) Save(ctx context.Context, run *env.Env, e endpoint.Endpoint, las
 	case s.Dir == "":
 		return nil
 	case announced != nil && scan.Type(announced) != 'o':
-		return wire.NewFault(wire.Protocol, "the artifacts of the result are not an object and cannot be saved", nil)
+		return wire.NewFault(wire.Protocol, "the result's artifacts are not an object, and cannot be saved", nil)
 	case announced == nil || len(read(announced)) == 0:
 		run.Console.Note("the result has no artifacts to save")
 		return nil

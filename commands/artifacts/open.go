@@ -81,7 +81,7 @@ func below(root, path string) (string, error) {
 			return in, nil
 		}
 	}
-	return "", refused("its file is not below --artifact-root")
+	return "", refused("its file is outside --artifact-root")
 }
 
 // cause returns the text of an error without the peer's file name.

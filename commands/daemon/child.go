@@ -45,7 +45,7 @@ func Main(run *env.Env, execute func(run *env.Env, words []string) error) int {
 	b, err := readStartup()
 	if err != nil {
 		run.Detect(nil)
-		run.Console.Note("this command line is only for rpcx connect --session")
+		run.Console.Note("this is an internal command: use rpcx connect --session NAME")
 		return cmdline.StatusOf(wire.Usage).Code
 	}
 	args := append([]string{"rpcx"}, b.words...)

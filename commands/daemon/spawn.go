@@ -125,7 +125,7 @@ func spawn(ctx context.Context, run *env.Env, name string) error {
 	}
 	exe, err := os.Executable()
 	if err != nil {
-		return wire.NewFault(wire.Internal, "cannot find the program file of rpcx: "+err.Error(), err)
+		return wire.NewFault(wire.Internal, "cannot find rpcx's executable: "+err.Error(), err)
 	}
 	requestsIn, requestsOut, err := os.Pipe()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // hotreplRow has only examples.
 var hotreplRow = row{examples: map[string][]cmdline.Example{
 	"eval":      {{Says: "Print completions of code on a HotRepl host", Command: `rpcx eval demo:hotrepl --complete 'archive'`}},
-	"subscribe": {{Says: "Watch code every second frame of a HotRepl host", Command: "rpcx subscribe demo:hotrepl 'setState(($state // 10) - 1)' --every 2 --count 3"}},
+	"subscribe": {{Says: "Evaluate code on a HotRepl host every second frame", Command: "rpcx subscribe demo:hotrepl 'setState(($state // 10) - 1)' --every 2 --count 3"}},
 	"job run":   {{Says: "Run a command of the demo as a job", Command: "rpcx job run demo:hotrepl archive.export"}},
 }}
 

@@ -211,7 +211,7 @@ func credentials(challenge string) string {
 	case "bearer", "":
 		return "send credentials with -H 'Authorization: Bearer …' or --token-command COMMAND"
 	default:
-		return "the server requires " + format.CleanLine(challenge) + ", which rpcx cannot compute: send it with -H @FILE"
+		return "the server requires " + format.CleanLine(challenge) + ", which rpcx does not support: send credentials with -H @FILE"
 	}
 }
 
@@ -219,7 +219,7 @@ func credentials(challenge string) string {
 // the response may still arrive.
 func (h *Sniffer) Unanswered() {
 	h.warned.Do(func() {
-		f := wire.NewFault(wire.Timeout, fmt.Sprintf("no response for %v, not even a status", httpclient.UnansweredAfter), nil)
+		f := wire.NewFault(wire.Timeout, fmt.Sprintf("no response for %v, not even an HTTP status", httpclient.UnansweredAfter), nil)
 		f.Hint = h.probing("it may be a WebSocket server")
 		h.run.Console.Event(wire.Event{Kind: wire.Guidance, Message: f.Message, Action: f.Hint})
 	})

@@ -66,7 +66,7 @@ func (h *Sniffer) Connected(conn wire.Conn) wire.Conn {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.stage == connecting { // not after a reconnect
-		h.enterLocked(handshake, "the handshake of "+h.e.Dialect)
+		h.enterLocked(handshake, "the "+h.e.Dialect+" handshake")
 	}
 	return conn
 }
@@ -101,9 +101,9 @@ func (h *Sniffer) unfinished(f *wire.Fault) *wire.Fault {
 	case h.stage == connecting:
 		g.Message += ": not connected"
 	case len(h.first) == 0:
-		g.Message += ": no handshake from " + h.e.Dialect + ", the peer sent nothing"
+		g.Message += ": the " + h.e.Dialect + " handshake is not complete; the peer sent nothing"
 	default:
-		g.Message += fmt.Sprintf(": the handshake with %s is not complete, the peer sent %.80q", h.e.Dialect, bytes.TrimRight(h.first, "\r\n"))
+		g.Message += fmt.Sprintf(": the %s handshake is not complete; the peer sent %.80q", h.e.Dialect, bytes.TrimRight(h.first, "\r\n"))
 	}
 	return &g
 }

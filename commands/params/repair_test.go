@@ -41,10 +41,10 @@ func TestMisspelt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ args, message, hint, better string }{
-		{`pth=/a`, `lacks "path" (there is "pth"); did you mean path? (rule "required"`, `--no-check`, `{"path":"/a"}`},
+		{`pth=/a`, `lacks "path" (there is "pth"); did you mean path? (schema rule "required"`, `--no-check`, `{"path":"/a"}`},
 		{`pth:=5 depth=2`, `lacks "path" (there is "pth"); did you mean path?`, `--no-check`, ``},
 		{`pat=/a pth=/b`, `lacks "path" (there is "pat"); did you mean path?`, `--no-check`, `{"path":"/a","pth":"/b"}`},
-		{`paths:=[] other=1`, `lacks "path" (rule "required"`, `for example path=/`, ``},
+		{`paths:=[] other=1`, `lacks "path" (schema rule "required"`, `for example path=/`, ``},
 	} {
 		_, err := Parse(t.Context(), strings.Fields(c.args), Options{Typer: typer})
 		f := wire.AsFault(err)

@@ -68,10 +68,10 @@ func TestTypedRefusals(t *testing.T) {
 		hint    string
 		better  string
 	}{
-		{nil, `params: lacks "id" (rule "required" of the schema)`, `id=o_001`, ``},
-		{[]string{`id=1`, `limit=many`}, `parameter "limit=many": /limit: got "many", want integer (rule "type"`, `--no-check`, ``},
+		{nil, `params: lacks "id" (schema rule "required")`, `id=o_001`, ``},
+		{[]string{`id=1`, `limit=many`}, `parameter "limit=many": /limit: got "many", want integer (schema rule "type"`, `--no-check`, ``},
 		{[]string{`id=1`, `to.zip=04`}, `/to/zip: got "04", want integer`, ``, ``},
-		{[]string{`id=1`, `limit=0`}, `params: /limit: 0 is less than 1 (rule "minimum"`, ``, ``},
+		{[]string{`id=1`, `limit=0`}, `params: /limit: 0 is less than 1 (schema rule "minimum"`, ``, ``},
 		{[]string{`id=1`, `limti=5`}, `has no property "limti"; did you mean limit?`, ``, `{"id":"1","limit":5}`},
 		{[]string{`id=1`, `statsu=open`}, `has no property "statsu"; did you mean status?`, ``, `{"id":"1","status":"open"}`},
 		{[]string{`idd=1`}, `has no property "idd"; did you mean id?`, ``, `{"id":"1"}`},
@@ -84,7 +84,7 @@ func TestTypedRefusals(t *testing.T) {
 		{[]string{`{"id":"1","set":{"as":"n","to":"5"}}`}, `/set/to: got string, want integer`, ``, `{"id":"1","set":{"as":"n","to":5}}`},
 		{[]string{`{"id":"1","set":{"as":"n","to":"many"}}`}, `/set/to: got string, want integer`, ``, ``},
 		{[]string{`{"id":"1","set":{"as":"n","to":"\"5\""}}`}, `/set/to: got string, want integer`, ``, ``},
-		{[]string{`id=1`, `short=123`}, `params: /short: has 3 characters, but can have at most 2 (rule "maxLength"`, ``, ``},
+		{[]string{`id=1`, `short=123`}, `params: /short: has 3 characters, but can have at most 2 (schema rule "maxLength"`, ``, ``},
 		{[]string{`id=1`, `short=[1]`}, `params: /short: has 3 characters`, ``, ``},
 		{[]string{`id=1`, `set.as=n`, `set.to=many`}, `/set/to: got string, want integer`, ``, ``},
 		{[]string{`[1]`}, `/id: got number, want string`, ``, ``},
@@ -233,17 +233,17 @@ func TestRefusalsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ args, message, hint, better string }{
-		{``, `params: lacks "a" (rule "required" of the schema)`, `for example a:=7`, ``},
-		{`a=1|in={}`, `params: /in: lacks "b c" (rule "required" of the schema)`, `for example '{"b c":"x"}'`, ``},
-		{`a=1|deep={}`, `params: /deep: lacks "e" (rule "required" of the schema)`, `for example deep.e=y`, ``},
-		{`a=1|list=[{}]`, `params: /list/0: lacks "d" (rule "required" of the schema)`, `for example '{"d":true}'`, ``},
+		{``, `params: lacks "a" (schema rule "required")`, `for example a:=7`, ``},
+		{`a=1|in={}`, `params: /in: lacks "b c" (schema rule "required")`, `for example '{"b c":"x"}'`, ``},
+		{`a=1|deep={}`, `params: /deep: lacks "e" (schema rule "required")`, `for example deep.e=y`, ``},
+		{`a=1|list=[{}]`, `params: /list/0: lacks "d" (schema rule "required")`, `for example '{"d":true}'`, ``},
 		{`a=1|one.kind=number|one.v=5`, ``, ``, `{"a":1,"one":{"kind":"number","v":5}}`},
 		{`a=1|one.kind=text|one.v=5`, ``, ``, `{"a":1,"one":{"kind":"text","v":"5"}}`},
-		{`a=x`, `parameter "a=x": /a: got "x", want integer (rule "type" of the schema)`, `--no-check sends it anyway`, ``},
-		{`{"a":"x"}`, `params: /a: got string, want integer (rule "type" of the schema)`, `--no-check sends it anyway`, ``},
-		{`{"a":"5"}`, `params: /a: got string, want integer (rule "type" of the schema)`, `--no-check sends it anyway`, `{"a":5}`},
-		{`{"a":"\"s\""}`, `params: /a: got string, want integer (rule "type" of the schema)`, `--no-check sends it anyway`, ``},
-		{`[1,2]`, `params: /in: got number, want object (rule "type" of the schema)`, `--no-check sends it anyway`, ``},
+		{`a=x`, `parameter "a=x": /a: got "x", want integer (schema rule "type")`, `--no-check sends it anyway`, ``},
+		{`{"a":"x"}`, `params: /a: got string, want integer (schema rule "type")`, `--no-check sends it anyway`, ``},
+		{`{"a":"5"}`, `params: /a: got string, want integer (schema rule "type")`, `--no-check sends it anyway`, `{"a":5}`},
+		{`{"a":"\"s\""}`, `params: /a: got string, want integer (schema rule "type")`, `--no-check sends it anyway`, ``},
+		{`[1,2]`, `params: /in: got number, want object (schema rule "type")`, `--no-check sends it anyway`, ``},
 	} {
 		var args []string
 		if tt.args != "" {

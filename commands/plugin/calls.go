@@ -237,7 +237,7 @@ func onlyValues(args params.Arguments) error {
 		if scan.Type(v) == 'o' || args.Funcs[at] != "" {
 			return nil
 		}
-		return wire.NewFault(wire.Usage, fmt.Sprintf("--values: %s is not a transport Value, such as {\"type\":\"int\",\"value\":1}", v), nil)
+		return wire.NewFault(wire.Usage, fmt.Sprintf("--values: %s is not a transport value, such as {\"type\":\"int\",\"value\":1}", v), nil)
 	}
 	i := 0
 	for v := range scan.Elements(args.Args) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"rpcx/commands/env"
 	"rpcx/format"
@@ -74,7 +75,7 @@ func (s *step) read(raw []byte, named map[string]bool) error {
 		}
 	}
 	if s.verb == "" {
-		return fmt.Errorf("it has none of %v", stepVerbs)
+		return errors.New("it has none of " + strings.Join(stepVerbs, ", "))
 	}
 	if err := s.checkOn(named); err != nil {
 		return err
@@ -163,7 +164,7 @@ func (s *step) member(key string, v []byte) error {
 	switch key {
 	case "as":
 		if s.as = name; !isText || name == "" {
-			return errors.New(`"as" must be the name of the step, a string`)
+			return errors.New(`"as" must be a string, the name of the step`)
 		}
 		return nil
 	case "on":
@@ -187,7 +188,7 @@ func (s *step) member(key string, v []byte) error {
 		case s.verb != "":
 			return fmt.Errorf("it has both %s and %s", s.verb, verb)
 		case !isText && verb != "destroy":
-			return fmt.Errorf("%s must be a name, a string", verb)
+			return fmt.Errorf("%s must be a string", verb)
 		}
 		s.verb, s.name = verb, name
 		return nil

@@ -111,7 +111,7 @@ func (p *prompt) ended(err error) error {
 	case err != nil:
 		return err
 	}
-	p.Env.Console.Note("the peer ended the conversation")
+	p.Env.Console.Note("the peer closed the connection")
 	return nil
 }
 

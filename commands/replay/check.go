@@ -238,7 +238,7 @@ func (o *replayOptions) learn(ctx context.Context, run *env.Env, file string, ru
 	defer t.Close()
 	_, results, err := connections(ctx, t, e, po, so)
 	if err != nil {
-		run.Console.Note(fmt.Sprintf("%s is updated, but could not be played again to find the values that always differ: %v", file, err))
+		run.Console.Note(fmt.Sprintf("updated %s, but could not play it again to find values that differ each time: %v", file, err))
 		return nil
 	}
 	if !player.Varying(t, results) {

@@ -70,7 +70,7 @@ func (v *View) Check(l *cmdline.CommandLine) error {
 // Write shows the tape in file on stdout. "-" is stdin.
 func (v *View) Write(ctx context.Context, run *env.Env, file string) error {
 	if v.form != "" && run.Stdout.Terminal {
-		return run.Line.Usage("--format %s writes a file, and standard output is a terminal", v.form).WithHint("write it to a file: > tape." + v.form)
+		return run.Line.Usage("--format %s does not write to a terminal", v.form).WithHint("write it to a file: > tape." + v.form)
 	}
 	o, err := v.options(run)
 	if err != nil {

@@ -122,7 +122,7 @@ func (c *AnswerCache) Find(ctx context.Context, print *format.Pipeline) (bool, e
 		c.env.Verbose("cache: miss")
 		return false, nil
 	}
-	c.env.Verbose(fmt.Sprintf("cache: hit, %s old, of %s", got.Age().Round(time.Second), got.MaxAge))
+	c.env.Verbose(fmt.Sprintf("cache: hit, %s old (max-age %s)", got.Age().Round(time.Second), got.MaxAge))
 	m := got.Message()
 	ev, err := dialect.EventOf(c.e.Spec().NewCodec(dialect.CodecOptions{}), m)
 	if err == nil {

@@ -82,7 +82,7 @@ func (c *ResponsePrinter) missingResults(err error) error {
 	g.Kind = wire.Closed
 	g.Message = fmt.Sprintf("%s returned %s, which announces results, but this connection cannot deliver them",
 		c.Method, format.Cut(format.CleanLine(c.opening), 200))
-	g.Hint = "wait for them with rpcx job wait, or connect with ws, tcp or an event stream"
+	g.Hint = "wait for them with rpcx job wait, or connect over ws, tcp or an event stream"
 	return &g
 }
 

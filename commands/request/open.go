@@ -118,7 +118,7 @@ func SameVersion(name, version string) error {
 	if version == env.Version() {
 		return nil
 	}
-	version = cmp.Or(version, "of an unknown version")
+	version = cmp.Or(version, "(unknown version)")
 	f := wire.NewFault(wire.Conflict, fmt.Sprintf("session %s belongs to rpcx %s, but this is rpcx %s", name, version, env.Version()), nil)
 	f.Fix = []string{"rpcx", "session", "close", name}
 	return f

@@ -99,7 +99,7 @@ func (j *peerChecker) reportResult(p *probes.Probe, vars map[string]json.RawMess
 		j.r.skip(c, res.Skipped)
 		return nil
 	case res.Error != nil:
-		c.Error = fmt.Sprintf("could not make the probe %s: %v", p.Name, res.Error)
+		c.Error = fmt.Sprintf("could not run the probe %s: %v", p.Name, res.Error)
 		j.run.Console.Warn(c.Error)
 		j.probeError = cmp.Or(j.probeError, res.Error)
 	case res.Broken != "":

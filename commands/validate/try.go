@@ -165,16 +165,16 @@ func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case ok && c.params == nil:
-		j.skip(test.Name, "it fails with params made from its schema: "+rpc.Error())
+		j.skip(test.Name, "it failed with params generated from its schema: "+rpc.Error())
 		return nil
 	case errors.Is(err, errNoItem):
-		j.skip(test.Name, "the stream yields no item within "+j.patience.String()+" (--idle)")
+		j.skip(test.Name, "the stream yielded no item within "+j.patience.String()+" (--idle)")
 		return nil
 	case op.Kind == dialect.JobRun && timedOut(err):
-		j.skip(test.Name, "the job does not end within "+j.patience.String()+" and is cancelled (--idle)")
+		j.skip(test.Name, "the job did not end within "+j.patience.String()+" (--idle), and was cancelled")
 		return nil
 	case err != nil:
-		return j.r.check(test, j.unfit(method, "a method of --try must succeed; "+err.Error(), params))
+		return j.r.check(test, j.unfit(method, "a method given with --try must succeed; "+err.Error(), params))
 	case checked == 0:
 		j.skip(test.Name, "the catalog does not describe its result")
 		return nil

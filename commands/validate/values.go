@@ -48,7 +48,7 @@ func (t *tally) skipped() string {
 	if t.open == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %s checked only in part: %s", t.open, count(t.all, "value"), t.why)
+	return fmt.Sprintf("%d of %s only partly checked: %s", t.open, count(t.all, "value"), t.why)
 }
 
 // values checks the values in the files against the schema. Without files it checks stdin.

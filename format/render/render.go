@@ -130,7 +130,7 @@ func (o *output) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	if len(o.text)+len(p) > maxOutput {
-		return 0, fmt.Errorf("a value prints more than %d bytes", maxOutput)
+		return 0, fmt.Errorf("the output for a value has more than %d bytes", maxOutput)
 	}
 	o.text = append(o.text, p...)
 	return len(p), nil

@@ -136,7 +136,7 @@ func TestCleaned(t *testing.T) {
 
 func TestLongLoops(t *testing.T) {
 	s := single(t, "{{range .}}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx{{end}}")
-	if _, err := s.Execute(t.Context(), nil, "", []byte("1000000000000"), same); err == nil || !strings.Contains(err.Error(), "prints more than") {
+	if _, err := s.Execute(t.Context(), nil, "", []byte("1000000000000"), same); err == nil || !strings.Contains(err.Error(), "has more than") {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -107,7 +107,7 @@ func TestPathsFaults(t *testing.T) {
 		}
 	}
 	for src, want := range map[string]string{
-		`.b[1:]`:      `jq: a path with {"end":null,"start":1} in it does not select one part`,
+		`.b[1:]`:      `jq: a path that contains {"end":null,"start":1} does not select one part`,
 		`error("no")`: `jq: error: no`,
 	} {
 		p, err := CompilePaths(src)

@@ -70,7 +70,7 @@ func pointerOf(path json.RawMessage) (string, error) {
 		case 'n':
 			b.WriteString("/" + string(step))
 		default:
-			return "", wire.NewFault(wire.Helper, fmt.Sprintf("jq: a path with %s in it does not select one part", step), nil)
+			return "", wire.NewFault(wire.Helper, fmt.Sprintf("jq: a path that contains %s does not select one part", step), nil)
 		}
 	}
 	return b.String(), nil

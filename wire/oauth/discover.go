@@ -158,7 +158,7 @@ func describes(identifier, at string, endpoint *url.URL) bool {
 func (c *Client) server(ctx context.Context, issuer string, legacy bool) (Server, error) {
 	u, err := safe(issuer)
 	if err != nil || u.RawQuery != "" {
-		return Server{}, cmp.Or(err, error(wire.NewFault(wire.Protocol, issuer+": an issuer has no query", nil)))
+		return Server{}, cmp.Or(err, error(wire.NewFault(wire.Protocol, issuer+": an issuer cannot have a query", nil)))
 	}
 	places := []string{wellKnown(u, "oauth-authorization-server"), wellKnown(u, "openid-configuration"), strings.TrimSuffix(issuer, "/") + "/.well-known/openid-configuration"}
 	for _, at := range slices.Compact(places) {

@@ -160,7 +160,7 @@ func (l *Login) signed() (string, error) {
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return "", wire.Usagef("--client-key: %s contains no PEM", l.Key)
+		return "", wire.Usagef("--client-key: %s contains no PEM data", l.Key)
 	}
 	var key any
 	for _, parse := range []func([]byte) (any, error){

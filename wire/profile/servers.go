@@ -207,7 +207,7 @@ func (v *variables) value(name string) (string, error) {
 		return v.secret(os.Getenv(env)), nil
 	}
 	if input, ok := strings.CutPrefix(name, "input:"); ok {
-		return "", wire.Usagef("${input:%s} asks the user; use ${env:NAME} instead", input)
+		return "", wire.Usagef("${input:%s} is not supported, because it asks the user; use ${env:NAME} instead", input)
 	}
 	name, otherwise, hasOther := strings.Cut(name, ":-")
 	if !wire.IsName(name) {

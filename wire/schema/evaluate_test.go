@@ -174,7 +174,7 @@ func TestKeywordsThatMultiply(t *testing.T) {
 // All reports unknown results as mismatches.
 func TestAllReportsUncheckedParts(t *testing.T) {
 	for schema, want := range map[string]string{
-		`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`: "$ref cannot be checked: a $ref of the schema refers to itself",
+		`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`: "$ref cannot be checked: a $ref in the schema refers to itself",
 		`{"items":{"enum":[1]}}`: "steps takes more than 100 steps to check",
 	} {
 		s, err := Open(fstest.MapFS{"s": {Data: []byte(schema)}}, "s", "", FileOptions{})

@@ -190,7 +190,7 @@ func (f *files) copied(address string) ([]byte, error) {
 			return (&files{folder: c.Folder}).content(name)
 		}
 	}
-	return nil, errors.New("it is not below the schema's directory, and rpcx does not fetch schemas")
+	return nil, errors.New("it is outside the schema's directory, and rpcx does not fetch schemas")
 }
 
 func (f *files) content(name string) ([]byte, error) {

@@ -136,15 +136,15 @@ func TestOpenKeepsToTheFolder(t *testing.T) {
 	for _, c := range []struct{ file, want string }{
 		{"a.json", ""},
 		{"id.json", ""},
-		{"out.json", "$ref to file:///etc/passwd: it is not below the schema's directory, and rpcx does not fetch schemas"},
-		{"up.json", "$ref to rpcx:///etc/passwd: it is not below the schema's directory, and rpcx does not fetch schemas"},
-		{"net.json", "$ref to https://example.com/x.json: it is not below the schema's directory, and rpcx does not fetch schemas"},
+		{"out.json", "$ref to file:///etc/passwd: it is outside the schema's directory, and rpcx does not fetch schemas"},
+		{"up.json", "$ref to rpcx:///etc/passwd: it is outside the schema's directory, and rpcx does not fetch schemas"},
+		{"net.json", "$ref to https://example.com/x.json: it is outside the schema's directory, and rpcx does not fetch schemas"},
 		{"gone.json", "$ref to nothing.json: nothing.json: file does not exist"},
 		{"nowhere.json", "$ref to nowhere.json#/$defs/x: not found"},
 		{"anchor.json", "$ref to anchor.json#x: there is no such anchor"},
 		{"broken.json", "broken.json is not JSON: line 2: invalid character '}' looking for beginning of value"},
 		{"wrong.json", `the schema is not usable: at /type: matches no alternative: "text" is not one of "array", "boolean", "integer", "null", "number", "object", "string"; or got string, want array`},
-		{"meta.json", "$ref to https://example.com/meta: it is not below the schema's directory, and rpcx does not fetch schemas"},
+		{"meta.json", "$ref to https://example.com/meta: it is outside the schema's directory, and rpcx does not fetch schemas"},
 	} {
 		v, err := Open(folder, c.file, "", FileOptions{})
 		got := ""

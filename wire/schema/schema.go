@@ -56,7 +56,7 @@ func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 		return nil, fmt.Errorf("reading the schema: %w", err)
 	}
 	if _, ok := scan.Lookup(v, pointer); !ok {
-		return nil, fmt.Errorf("reading the schema: nothing at %q", pointer)
+		return nil, fmt.Errorf("reading the schema: nothing found at %q", pointer)
 	}
 	if o.Warn == nil {
 		o.Warn = func(string) {}
@@ -130,7 +130,7 @@ func (s *Schema) All(ctx context.Context, v json.RawMessage) (all []Mismatch, op
 	case e.left < 0:
 		return []Mismatch{{Rule: "steps", Message: fmt.Sprintf("takes more than %d steps to check", s.steps+len(v)*s.stepsPerByte)}}, "", nil
 	case a.verdict == unknown && e.circular:
-		return []Mismatch{{Rule: "$ref", Message: "cannot be checked: a $ref of the schema refers to itself"}}, "", nil
+		return []Mismatch{{Rule: "$ref", Message: "cannot be checked: a $ref in the schema refers to itself"}}, "", nil
 	case a.verdict == unknown:
 		return nil, cmp.Or(e.open, "a part of the schema is unknown"), nil
 	}

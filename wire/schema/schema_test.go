@@ -209,7 +209,7 @@ func TestUnusableSchemas(t *testing.T) {
 	for _, c := range []struct{ doc, pointer, want string }{
 		{`{"type":"strin"}`, "", "the schema is not usable: at /type: "},
 		{`{`, "", "reading the schema: unexpected EOF"},
-		{`{}`, "/methods/0", `reading the schema: nothing at "/methods/0"`},
+		{`{}`, "/methods/0", `reading the schema: nothing found at "/methods/0"`},
 	} {
 		_, err := Compile(json.RawMessage(c.doc), c.pointer, Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {

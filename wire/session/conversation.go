@@ -123,7 +123,7 @@ func openSocket(ctx context.Context, e endpoint.Endpoint, o Options) (_ *relay.C
 	}
 	r.ShowTo(o.Tap)
 	r.OnWork(o.Hook.Working)
-	o.Transport.Watch.Tell(wire.Fact{Step: "session", Text: fmt.Sprintf("%s: process %d has the connection; rpcx uses its socket %s", e, r.PID(), e.Socket)})
+	o.Transport.Watch.Tell(wire.Fact{Step: "session", Text: fmt.Sprintf("%s: process %d owns the connection; rpcx uses its socket %s", e, r.PID(), e.Socket)})
 	if o.Tap != nil && o.Note != nil {
 		o.Note(peer.Note{Kind: peer.NoteDetail, Text: fmt.Sprintf("another process sends the messages for %s: -v shows only those that this command receives", e)})
 	}

@@ -36,7 +36,7 @@ func TestDemosAreRight(t *testing.T) {
 			}
 			for _, place := range places {
 				_, err := schema.Compile(doc, fmt.Sprintf("/methods/%d/%s", i, place), schema.Options{Warn: func(text string) { t.Error(name, text) }})
-				if err != nil && !strings.Contains(err.Error(), "nothing at") {
+				if err != nil && !strings.Contains(err.Error(), "nothing found at") {
 					t.Errorf("%s: %s: %v", name, c.Methods[i].Name, err)
 				}
 			}

@@ -170,7 +170,7 @@ func carriedBy(e endpoint.Endpoint) string {
 	case e.IsBytes():
 		return "each message is framed as " + e.FramingName()
 	}
-	return "each message is a text frame of the WebSocket"
+	return "each message is a WebSocket text frame"
 }
 
 // transportConfig returns the transport configuration, including settings that depend on the dialect, the local role

@@ -98,7 +98,7 @@ func resolved(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (t
 	case !posts:
 		at.Scheme = map[string]string{"http": "ws", "https": "wss", "http+unix": "ws+unix"}[at.Scheme]
 	case at.Path == "" && transport.Origin(u) != transport.Origin(&url.URL{Scheme: at.Scheme, Host: at.Host}):
-		return transport.Address{}, wire.NewFault(wire.Unreachable, "the server names another host for its conversations: "+e.Dialect+"+"+u.Redacted(), nil).
+		return transport.Address{}, wire.NewFault(wire.Unreachable, "the server names an endpoint on another host: "+e.Dialect+"+"+u.Redacted(), nil).
 			WithHint("if you trust it, use that endpoint; rpcx does not send it the credentials of this one")
 	}
 	return at, nil

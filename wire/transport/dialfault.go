@@ -100,9 +100,9 @@ func explain(f *wire.Fault, limit time.Duration, err error) string {
 	case syserr.Denied(err):
 		return "permission denied"
 	case syserr.NoSockets(err):
-		return "this system does not support such sockets"
+		return "this system does not support sockets of this type"
 	case syserr.NoStream(err):
-		return "not a stream socket"
+		return "it is not a stream socket"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return NoResponse
 	case syserr.Reset(err):

@@ -24,7 +24,7 @@ func (t TLS) Client(serverName string) (*tls.Config, error) {
 		}
 	}
 	if t.Cert == "" && t.Key != "" {
-		return nil, wire.Usagef("--key %s needs --cert too", t.Key)
+		return nil, wire.Usagef("--key %s needs --cert", t.Key)
 	}
 	if t.Cert != "" {
 		cfg.Certificates, err = t.loadPair()

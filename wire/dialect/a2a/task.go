@@ -120,7 +120,7 @@ func (t *task) artifactLocked(a *artifact, parts []json.RawMessage, appends bool
 	}
 	t.addEventLocked(scan.Pair("artifactUpdate", o.End()))
 	if t.bytes > maxTaskBytes || t.agent.bytes.Load() > maxBytes {
-		return wire.NewError(wire.CodeServer, "the output of the task is too large")
+		return wire.NewError(wire.CodeServer, "the task's output is too large")
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func (c *codec) tick(m *wire.Message) {
 	}
 	if known && asked != typeSubscribe {
 		m.Final = true
-		malformedAnswer(m, "a "+m.Method+" is not a response to a "+asked)
+		malformedAnswer(m, m.Method+" is not a response to "+asked)
 		return
 	}
 	m.Kind, m.Params = wire.Item, m.Raw
@@ -122,7 +122,7 @@ func (c *codec) answer(m *wire.Message) {
 	}
 	m.Kind, m.Final = wire.Response, true
 	if known && !answersTo(asked, m) {
-		malformedAnswer(m, "a "+m.Method+" is not a response to a "+asked)
+		malformedAnswer(m, m.Method+" is not a response to "+asked)
 		return
 	}
 	switch m.Method {

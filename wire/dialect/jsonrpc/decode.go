@@ -189,7 +189,7 @@ func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 	case f.id == nil, isNull(f.id) && !two:
 		m.Kind, m.ID = wire.Notification, nil
 	case otherVersion(f.version) && c.acceptsID(f.id):
-		method, wrong = "", "another version of JSON-RPC"
+		method, wrong = "", `jsonrpc is not "2.0"`
 	default:
 		wrong = c.wrong(f, two)
 	}

@@ -126,7 +126,7 @@ func headersOf(schema json.RawMessage) (headers []toolHeader, err error) {
 		case !ok || !isToken(name):
 			return fmt.Errorf("%s is not the name of a header", shown)
 		case path == nil:
-			return fmt.Errorf("the header %s belongs to a property that is not always at the same place", shown)
+			return fmt.Errorf("the header %s belongs to a property that is not always in the same place", shown)
 		case !isHeaderType(scan.Get(schema, "type")):
 			return fmt.Errorf("the header %s belongs to a property that is not a string, an integer or a boolean", shown)
 		case slices.ContainsFunc(headers, func(h toolHeader) bool { return strings.EqualFold(h.name, name) }):

@@ -19,10 +19,10 @@ func TestHeadersOf(t *testing.T) {
 		{`{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}`, `the header "A" belongs to a property that is not a string, an integer or a boolean`},
 		{`{"properties":{"a":{"x-mcp-header":"A"}}}`, `the header "A" belongs to a property that is not a string, an integer or a boolean`},
 		{`{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}`, `the header "a" belongs to two properties`},
-		{`{"x-mcp-header":"A","type":"string"}`, `the header "A" belongs to a property that is not always at the same place`},
-		{`{"properties":{"a":{"items":{"type":"string","x-mcp-header":"A"}}}}`, `the header "A" belongs to a property that is not always at the same place`},
-		{`{"properties":{"a":{"anyOf":[{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}]}}}`, `the header "A" belongs to a property that is not always at the same place`},
-		{`{"$defs":{"a":{"type":"string","x-mcp-header":"A"}}}`, `the header "A" belongs to a property that is not always at the same place`},
+		{`{"x-mcp-header":"A","type":"string"}`, `the header "A" belongs to a property that is not always in the same place`},
+		{`{"properties":{"a":{"items":{"type":"string","x-mcp-header":"A"}}}}`, `the header "A" belongs to a property that is not always in the same place`},
+		{`{"properties":{"a":{"anyOf":[{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}]}}}`, `the header "A" belongs to a property that is not always in the same place`},
+		{`{"$defs":{"a":{"type":"string","x-mcp-header":"A"}}}`, `the header "A" belongs to a property that is not always in the same place`},
 	} {
 		headers, err := headersOf(json.RawMessage(c.schema))
 		var got []string

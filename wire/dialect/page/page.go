@@ -100,11 +100,11 @@ func (l *Library) taken(name string) string {
 	_, isFraming := framing.ByName(name)
 	switch {
 	case slices.Contains(l.Others, name), slices.Contains(l.Names(), name):
-		return "a dialect of rpcx"
+		return "one of rpcx's dialects"
 	case isFraming:
 		return "a framing"
 	case slices.Contains(prefixes, name):
-		return "a reserved word of endpoints"
+		return "a reserved word in endpoints"
 	}
 	return ""
 }

@@ -88,7 +88,7 @@ func (f *fields) address(method string) (a Address, rule string) {
 	}{{"resource", f.resource, &a.Resource}, {"verb", f.verb, &a.Verb}, {"subresource", f.subresource, &a.Subresource}} {
 		text, ok := scan.Text(name.val)
 		if name.val != nil && (!ok || text == "") {
-			return a, name.member + " must be a string that is not empty"
+			return a, name.member + " must be a non-empty string"
 		}
 		*name.to = text
 	}

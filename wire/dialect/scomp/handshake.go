@@ -59,7 +59,7 @@ func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
 	c.handshake.set(m.Body, "server")
 	got := scan.String(scan.Get(m.Body, sessionWord))
 	if c.intro.Resume != "" && c.intro.Last == "" && got != c.intro.Resume {
-		return wire.NewFault(wire.Unreachable, fmt.Sprintf("the session %s no longer exists: the server began %s instead", c.intro.Resume, got), nil)
+		return wire.NewFault(wire.Unreachable, fmt.Sprintf("the session %s no longer exists: the server started the session %s instead", c.intro.Resume, got), nil)
 	}
 	if c.intro.Began != nil {
 		c.intro.Began(got)

@@ -253,7 +253,7 @@ func TestHandshakes(t *testing.T) {
 		{"no session", "", `"result":{"protocol":"0.1"}`, `it has no sessionId: {"protocol":"0.1"}`, wire.Protocol},
 		{"no object", "", `"result":"hi"`, `it is not an object: "hi"`, wire.Protocol},
 		{"a refusal", "", `"error":{"code":-32600,"message":"go away"}`, `the handshake was refused: go away (code -32600)`, wire.Protocol},
-		{"a session that is gone", "old", `"result":{"protocol":"0.1","sessionId":"new"}`, `the session old no longer exists: the server began new instead`, wire.Unreachable},
+		{"a session that is gone", "old", `"result":{"protocol":"0.1","sessionId":"new"}`, `the session old no longer exists: the server started the session new instead`, wire.Unreachable},
 		{"a session that is there", "old", `"result":{"protocol":"0.1","sessionId":"old"}`, ``, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func (e encoder) object(b, val []byte, pointer string) ([]byte, error) {
 	case remoteKey:
 		r, ok := readRef(v)
 		if !ok {
-			return nil, doubt(key, `an object with the strings "library", "class" and "id"`)
+			return nil, doubt(key, `an object with the string members "library", "class" and "id"`)
 		}
 		return transport(b, "remote", "remote", r.append(nil)), nil
 	}
@@ -91,7 +91,7 @@ func (e encoder) below(pointer string, i int, key []byte) string {
 
 func doubt(key, what string) error {
 	return wire.NewFault(wire.Usage, fmt.Sprintf("an object whose only key is %q is not a dict, and its value is not %s", key, what), nil).
-		WithHint("to send a dict with that key, give a transport Value with --values")
+		WithHint("to send a dict with that key, give a transport value with --values")
 }
 
 // soleKey returns the only key of an object and its value, or "" for other objects.

@@ -31,7 +31,7 @@ func (r *request) encode() error {
 	var bad *scan.Error
 	if r.params != nil && errors.As(scan.Valid(r.params, depth), &bad) && bad.Deep {
 		return wire.NewFault(wire.Usage, "the arguments are nested too deeply", bad).
-			WithHint(fmt.Sprintf("a message nests at most %d levels, and each list or dict of the arguments takes two", depth+1))
+			WithHint(fmt.Sprintf("a message can nest at most %d levels, and each list or dict in the arguments takes two", depth+1))
 	}
 	return nil
 }

@@ -181,7 +181,7 @@ func readCatalog(raw json.RawMessage, err error) (*catalog.Catalog, error) {
 // Event sets ev to the event of m, which the other process has decoded.
 func (r *Client) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Event == nil {
-		return wire.NewFault(wire.Protocol, "the conversation sent an invalid event", nil)
+		return wire.NewFault(wire.Protocol, "the process that owns the connection sent an invalid event", nil)
 	}
 	*ev = *m.Event
 	return nil

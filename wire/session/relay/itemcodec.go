@@ -90,7 +90,7 @@ func (p packed) withMessage(raw []byte) json.RawMessage {
 func unpack(body json.RawMessage) (wire.Message, error) {
 	p, err := packedOf(body)
 	if err != nil || int(p.Kind) > int(wire.Handshake) {
-		return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent an invalid message", err)
+		return wire.Message{}, wire.NewFault(wire.Protocol, "the process that owns the connection sent an invalid message", err)
 	}
 	redact.Sent(p.Secrets...)
 	m := wire.Message{Kind: p.Kind, Final: p.Final, Raw: p.Msg}
@@ -107,7 +107,7 @@ func unpack(body json.RawMessage) (wire.Message, error) {
 	case p.Event != nil:
 		ev := *p.Event
 		if ev.Kind >= wire.Opened || ev.Kind == wire.Failure && ev.Err == nil {
-			return wire.Message{}, wire.NewFault(wire.Protocol, "the conversation sent an invalid event", nil)
+			return wire.Message{}, wire.NewFault(wire.Protocol, "the process that owns the connection sent an invalid event", nil)
 		}
 		if data != nil {
 			ev.Data = data
@@ -240,7 +240,7 @@ func FaultJSON(err error) json.RawMessage { return scan.JSON(encodeFault(err)) }
 func FaultFrom(b json.RawMessage) error {
 	var c encodedFault
 	if err := json.Unmarshal(b, &c); err != nil || c.Fault == nil {
-		return wire.NewFault(wire.Protocol, "the conversation sent an invalid failure", err)
+		return wire.NewFault(wire.Protocol, "the process that owns the connection sent an invalid failure", err)
 	}
 	return c.failure()
 }

@@ -20,7 +20,7 @@ func checkOwn(dir string) error {
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !info.IsDir() || (ok && int(st.Uid) != os.Getuid()) {
-		return wire.Usagef("%s is not a directory of this user", dir).WithHint(otherPlace(dir))
+		return wire.Usagef("%s is not a directory that belongs to this user", dir).WithHint(otherPlace(dir))
 	}
 	if perm := info.Mode().Perm(); perm&0o077 != 0 {
 		return wire.Usagef("other users can enter %s (mode %04o); its mode must be 0700", dir, perm)

@@ -69,7 +69,7 @@ func joinIPC(c transport.Config) (wire.Conn, error) {
 			"ipc: %s is not set, so the parent passed no IPC channel", nodeChannelFD)
 	}
 	if mode != "" && mode != "json" {
-		return nil, wire.Usagef("ipc: the parent serializes messages as %q, only json is supported", mode)
+		return nil, wire.Usagef("ipc: the parent serializes messages as %q, but rpcx supports only json", mode)
 	}
 	conn, err := inheritedSocket(text)
 	if err != nil {

@@ -128,7 +128,7 @@ func (d *Dialer) Redirected(resp *http.Response) error {
 			to = "ws" + strings.TrimPrefix(to, "http")
 		}
 	}
-	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: %d %s to %s, which is not followed",
+	f := wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: %d %s to %s, which rpcx does not follow",
 		d.Where, resp.StatusCode, http.StatusText(resp.StatusCode), to), nil)
 	f.HTTP = &wire.HTTP{Status: resp.StatusCode}
 	if strings.HasPrefix(to, "http") || strings.HasPrefix(to, "ws") {

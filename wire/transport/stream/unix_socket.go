@@ -159,7 +159,7 @@ func bindFault(path string, err error) error {
 // checkUnixPath rejects a path that is too long for a Unix socket.
 func checkUnixPath(path string) error {
 	if limit := maxUnixPath(); len(unixName(path)) > limit {
-		return wire.Usagef("the path of a Unix socket can have at most %d bytes, this one has %d: %s", limit, len(path), path)
+		return wire.Usagef("the path of a Unix socket can have at most %d bytes, but this one has %d: %s", limit, len(path), path)
 	}
 	return nil
 }

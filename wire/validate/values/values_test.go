@@ -112,7 +112,7 @@ func TestOpen(t *testing.T) {
 		{"catalog.json#x.y.foo", "", "", `"x.y.foo" is neither a /pointer nor METHOD.params nor METHOD.result`},
 		{"defs.json#a.params", "", "", "it has no methods: name a part of it with a /pointer"},
 		{"defs.json#/nothing", "", "", "nothing found at /nothing"},
-		{"up.json", "", "", "$ref to rpcx:///outside.json: it is not below the schema's directory, and rpcx does not fetch schemas"},
+		{"up.json", "", "", "$ref to rpcx:///outside.json: it is outside the schema's directory, and rpcx does not fetch schemas"},
 		{"link.json", "", "", "path escapes from parent"},
 	} {
 		checker, err := Open(filepath.Join(dir, c.source), schema.FileOptions{})

@@ -122,7 +122,7 @@ func (c *Codec) Keep(values json.RawMessage) {
 func refused(step *load.Step, err error) error {
 	if f := wire.AsFault(err); step.Login && f != nil && f.Kind == wire.Protocol {
 		login := *f
-		login.Kind, login.Message = wire.Auth, "the peer refuses the login: "+strings.TrimPrefix(f.Message, "the handshake was refused: ")
+		login.Kind, login.Message = wire.Auth, "the peer refused the login: "+strings.TrimPrefix(f.Message, "the handshake was refused: ")
 		return &login
 	}
 	return err

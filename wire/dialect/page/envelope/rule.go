@@ -168,7 +168,7 @@ func (c *codec) allowed(raw []byte, none []place, kind, method string) error {
 	for _, list := range [][]place{c.plan.forbidden, none} {
 		for _, p := range list {
 			if p.in(raw) != nil {
-				return wire.Usagef("%s: %s of the %s dialect has no member %s", method, kind, c.plan.page.Name, p.name())
+				return wire.Usagef("%s: %s in the %s dialect cannot have the member %s", method, kind, c.plan.page.Name, p.name())
 			}
 		}
 	}

@@ -153,7 +153,7 @@ func paths(kind string, used map[string]string, m *Members) (list []rule) {
 		list = append(list, rule{kind, strings.Contains("."+path+".", ".."), fmt.Sprintf("%q is not the path of a member", path)})
 	}
 	for name := range m.Const {
-		list = append(list, rule{kind + ".const", m.Method != "" && (within(m.Method, name) || within(name, m.Method)), fmt.Sprintf("the constant %q is in the place of the method", name)})
+		list = append(list, rule{kind + ".const", m.Method != "" && (within(m.Method, name) || within(name, m.Method)), fmt.Sprintf("the constant %q overlaps the method", name)})
 	}
 	return list
 }
