@@ -174,7 +174,7 @@ func (v jobVerb) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []strin
 	}
 	switch jobs := e.Spec().Jobs; {
 	case jobs == nil:
-		return l.Usage("%s has no jobs: use rpcx call", e.Dialect)
+		return l.Usage("%s has no jobs", e.Dialect).WithHint("use rpcx call")
 	case jobs.Lasting || v.kind == dialect.JobList && jobs.Journal: // such jobs and journals outlive connections
 	case v.kind != dialect.JobRun && e.Socket == "":
 		f := l.Usage("a job ends with its connection")

@@ -58,9 +58,12 @@ func (j *job) parse(scalar bool) error {
 	if m.id != nil {
 		j.id = m.id
 	}
+	if m.method == nil {
+		return wire.Errorf(wire.CodeInvalidRequest, `line %d has no "method"`, j.n)
+	}
 	name, ok := textReusing(m.method, last)
 	if !ok {
-		return wire.Errorf(wire.CodeInvalidRequest, `line %d has no "method"`, j.n)
+		return wire.Errorf(wire.CodeInvalidRequest, `line %d: "method" is not a string`, j.n)
 	}
 	j.op.Method, j.op.Params = name, m.params
 	switch string(m.notify) {

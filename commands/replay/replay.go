@@ -257,5 +257,5 @@ func (o *replayOptions) endpoint(text, header string) (endpoint.Endpoint, error)
 			return again, nil
 		}
 	}
-	return e, wire.NewFault(wire.Usage, "the tape uses the "+header+" dialect, and "+text+" uses "+e.Dialect, nil)
+	return e, wire.NewFault(wire.Usage, "the tape uses the "+header+" dialect, but "+text+" uses "+e.Dialect, nil)
 }

@@ -130,9 +130,7 @@ func (l *closeNotifier) CloseWith(code int, reason string) error {
 // sumClients prints the number of clients. It returns a failure if a client broke a rule. That failure takes precedence
 // over err, the status of the command.
 func (j *peerChecker) sumClients(n int, err error) error {
-	for _, why := range j.r.whys {
-		j.run.Console.Note("skipped because " + why)
-	}
+	j.noteSkipped()
 	var own cmdline.CommandStatus
 	switch {
 	case n == 0 && wire.AsFault(err) == nil:

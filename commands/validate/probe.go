@@ -124,15 +124,20 @@ func brief(msg []byte) string {
 	return format.Cut(format.CleanLine(string(msg)), maxShown)
 }
 
+// noteSkipped prints the skipped checks, one line for each reason.
+func (j *peerChecker) noteSkipped() {
+	for _, why := range j.r.whys {
+		j.run.Console.Note("skipped " + strings.Join(j.r.names[why], ", ") + ": " + why)
+	}
+}
+
 // sum prints the number of checks, and the skipped ones. It returns err, which prevented checks, and a failure if a
 // check failed.
 func (j *peerChecker) sum(err error) error {
 	if err != nil {
 		j.r.add(report.Case{Name: "the peer is checked", Class: j.endpoint.Dialect, Error: err.Error()})
 	}
-	for _, why := range j.r.whys {
-		j.run.Console.Note("skipped because " + why + ": " + strings.Join(j.r.names[why], ", "))
-	}
+	j.noteSkipped()
 	err = cmp.Or(err, j.probeError)
 	return errors.Join(err, j.r.verdict(j.endpoint.String(), count(j.r.count.all, "check"), err != nil))
 }

@@ -55,9 +55,9 @@ func sumTapes(bad []string, all int) error {
 	case len(bad) == 0:
 		return nil
 	case all == 1:
-		return wire.NewFault(wire.Expectation, bad[0]+" breaks rules of its dialect", nil)
+		return wire.NewFault(wire.Expectation, bad[0]+" failed the check", nil)
 	}
-	return wire.NewFault(wire.Expectation, fmt.Sprintf("%d of %d tapes break rules of their dialect: %s", len(bad), all, strings.Join(bad, ", ")), nil)
+	return wire.NewFault(wire.Expectation, fmt.Sprintf("%d of %d tapes failed the check: %s", len(bad), all, strings.Join(bad, ", ")), nil)
 }
 
 // tape checks one tape against the rules of its dialect, and reports whether it passes.
@@ -114,7 +114,7 @@ func nothingChecked(name, why string) error {
 func openTape(in io.Reader, file, name string) (*tape.Reader, error) {
 	lines, err := tape.NewReader(in, name)
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Usage {
-		f.Hint = "use --against OLD to compare catalogs, or --schema FILE to check values"
+		f.Hint = "if it is not a tape, use --against OLD to compare catalogs, or --schema FILE to check values"
 		if strings.ContainsAny(file, " :") {
 			f.Hint = ""
 		}

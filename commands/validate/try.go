@@ -165,7 +165,11 @@ func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case ok && c.params == nil:
-		j.skip(test.Name, "it failed with params generated from its schema: "+rpc.Error())
+		how := "with params generated from its schema"
+		if params == nil {
+			how = "without params"
+		}
+		j.skip(test.Name, "it failed "+how+": "+rpc.Error())
 		return nil
 	case errors.Is(err, errNoItem):
 		j.skip(test.Name, "the stream yielded no item within "+j.patience.String()+" (--idle)")

@@ -138,14 +138,14 @@ func TestOtherwise(t *testing.T) {
 		{"scomp+ws://h/", &wire.Fault{Kind: wire.Protocol, RPC: &wire.Error{Code: json.RawMessage("-32602")}}, ""},
 		{"scomp+ws://h/", &wire.Fault{Kind: wire.RPCError, RPC: refused.RPC}, ""},
 		{"scomp+ws://h/", &wire.Fault{Kind: wire.Protocol}, ""},
-		{"exec:x", answered("tools/call", "-32602", "Invalid request parameters"), "mcp as dialect: a server of mcp wants to be greeted first"},
-		{"exec:x", answered("tools/list", "0", `method "tools/list" is invalid during session initialization`), "mcp as dialect: a server of mcp wants to be greeted first"},
-		{"http://h/", answered("tools/list", "-32600", "Bad Request: Missing session ID"), "mcp as dialect: a server of mcp wants to be greeted first"},
+		{"exec:x", answered("tools/call", "-32602", "Invalid request parameters"), "mcp as dialect: an MCP server requires a handshake first"},
+		{"exec:x", answered("tools/list", "0", `method "tools/list" is invalid during session initialization`), "mcp as dialect: an MCP server requires a handshake first"},
+		{"http://h/", answered("tools/list", "-32600", "Bad Request: Missing session ID"), "mcp as dialect: an MCP server requires a handshake first"},
 		{"exec:x", answered("tools/call", "-32602", "Unknown tool: x"), ""},
 		{"exec:x", answered("tools/list", "-32601", "Method not found"), ""},
 		{"exec:x", answered("add", "-32600", "not initialized"), ""},
 		{"mcp+exec:x", answered("tools/list", "-32000", "not initialized"), ""},
-		{"header+exec:x", answered("textDocument/hover", "-32002", "no"), "lsp as dialect: a language server wants to be greeted first"},
+		{"header+exec:x", answered("textDocument/hover", "-32002", "no"), "lsp as dialect: a language server requires a handshake first"},
 		{"header+exec:x", answered("textDocument/hover", "-32602", "no"), ""},
 	} {
 		e, err := Parse(c.typed, "")

@@ -147,10 +147,10 @@ func (p *Peer) unmatchedLocked(m *wire.Message, s *stream) {
 		text := "dropped a response with an unknown id: "
 		if s != nil {
 			if p.o.Client && p.calls.waiting == 1 { // without this, the command would wait forever
-				p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: fmt.Sprintf("the response to %s has the id %s, which differs only in spelling from the call's id %s", ending.Quoted(s.op.Method), excerpt(m.ID), s.id)})
+				p.forgetLocked(s, &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: fmt.Sprintf("the response to %s has the id %s, but the call has the id %s", ending.Quoted(s.op.Method), excerpt(m.ID), s.id)})
 				return
 			}
-			text = fmt.Sprintf("dropped a response whose id %s is not spelled like the call's id %s: ", excerpt(m.ID), s.id)
+			text = fmt.Sprintf("dropped a response with the id %s, because the call has the id %s: ", excerpt(m.ID), s.id)
 		}
 		p.noteLocked(Note{Kind: NoteUnknownResponse, Text: text + excerpt(m.Raw)})
 	}

@@ -267,7 +267,7 @@ func misspelt(v any, pointer string, warn func(string)) {
 
 func placeOf(pointer string) string {
 	if pointer == "" {
-		return "its root"
+		return "the schema's root"
 	}
 	return pointer
 }

@@ -168,7 +168,7 @@ func carriedBy(e endpoint.Endpoint) string {
 	case e.Address.IsHTTP():
 		return "each message is the body of a POST with its own connection"
 	case e.IsBytes():
-		return "each message is framed as " + e.FramingName()
+		return "messages use the " + e.FramingName() + " framing"
 	}
 	return "each message is a WebSocket text frame"
 }

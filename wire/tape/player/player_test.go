@@ -169,7 +169,7 @@ func TestServeUnknown(t *testing.T) {
 		p.say(`{"jsonrpc":"2.0","id":7,"method":"get","params":{"id":"b","n":1}}`)
 		p.hear(`{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"not on the tape: the nearest is line 2, which differs at /params/id","data":{"line":2,"differences":[{"pointer":"/params/id","want":"a","got":"b"}]}}}`)
 		p.say(`{"jsonrpc":"2.0","id":8,"method":"lst"}`)
-		p.hear(`{"jsonrpc":"2.0","id":8,"error":{"code":-32601,"message":"not on the tape: the tape has no call to lst: did you mean list (line 6)?","data":{"line":6,"differences":[{"pointer":"/method","want":"list","got":"lst"}]}}}`)
+		p.hear(`{"jsonrpc":"2.0","id":8,"error":{"code":-32601,"message":"not on the tape: no request has this method; did you mean list (line 6)?","data":{"line":6,"differences":[{"pointer":"/method","want":"list","got":"lst"}]}}}`)
 	})
 	if len(found) != 2 || found[0].Pointer != "/params/id" || found[0].Line != 2 {
 		t.Error(texts(found))
@@ -210,7 +210,7 @@ func TestServeEndsStream(t *testing.T) {
 	}
 	found = serve(t, stream, Options{Speed: 1}, func(p peer) {
 		p.say(`{"jsonrpc":"2.0","id":"b","method":"x_unsubscribe","params":["0x2"]}`)
-		p.hear(`{"jsonrpc":"2.0","id":"b","error":{"code":-32601,"message":"not on the tape: the tape has no call to x_unsubscribe: did you mean x_subscribe?","data":{"line":0,"differences":[]}}}`)
+		p.hear(`{"jsonrpc":"2.0","id":"b","error":{"code":-32601,"message":"not on the tape: no request has this method; did you mean x_subscribe?","data":{"line":0,"differences":[]}}}`)
 	})
 	if len(found) != 1 {
 		t.Error(texts(found))
@@ -346,7 +346,7 @@ func TestServeHotRepl(t *testing.T) {
 			p.hear(fmt.Sprintf(`{"type":"subscribe_result","id":%q,"seq":2,"value":2,"final":true}`, id))
 		}
 		p.say(`{"type":"eval","id":"q","code":"1"}`)
-		p.hear(`{"type":"error","id":"q","error":{"kind":"precondition_failed","code":"notOnTape","message":"not on the tape: the tape has no call to eval","retryable":false,"details":{"line":0,"differences":[]}}}`)
+		p.hear(`{"type":"error","id":"q","error":{"kind":"precondition_failed","code":"notOnTape","message":"not on the tape: no request has this method","retryable":false,"details":{"line":0,"differences":[]}}}`)
 	})
 }
 

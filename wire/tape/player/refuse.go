@@ -33,16 +33,16 @@ func (s *serving) unknown(c *conn, parsed match.Parsed, msg []byte) {
 		}
 	}
 	if f.Line == 0 {
-		f.Text = "the tape has no call to " + parsed.Method
+		f.Text = "no request has this method"
 		if d := s.renamed(msg); d != nil {
 			f.Line = d.Line
-			f.Text += fmt.Sprintf(": did you mean %s (line %d)?", d.Method, d.Line)
+			f.Text += fmt.Sprintf("; did you mean %s (line %d)?", d.Method, d.Line)
 			s.refuse(c, parsed, msg, f, *d)
 			return
 		}
 		for n := range s.e.t.Tracks {
 			if near := s.e.play(n).nearestMethod(parsed.Method); near != "" {
-				f.Text += ": did you mean " + near + "?"
+				f.Text += "; did you mean " + near + "?"
 				break
 			}
 		}

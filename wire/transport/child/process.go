@@ -156,39 +156,39 @@ func startFault(cmd *exec.Cmd, err error) *wire.Fault {
 		name = cmd.Args[0]
 	}
 	fault := func(kind wire.FaultKind, why, hint string) *wire.Fault {
-		return wire.NewFault(kind, name+": "+why, err).WithHint(hint)
+		return wire.NewFault(kind, name+why, err).WithHint(hint)
 	}
 	switch {
 	case isSocket(name):
-		return fault(wire.NotExecutable, "is a socket, not a program", "unix:"+wire.Quote(name)+" connects to it")
+		return fault(wire.NotExecutable, " is a socket, not a program", "unix:"+wire.Quote(name)+" connects to it")
 	case cmd.Dir != "" && !isDir(cmd.Dir):
-		return fault(wire.NotFound, "the working directory does not exist: "+cmd.Dir, "")
+		return fault(wire.NotFound, ": the working directory does not exist: "+cmd.Dir, "")
 	case errors.Is(err, exec.ErrDot):
-		return fault(wire.NotFound, "is in the working directory, which is not searched", "./"+name)
+		return fault(wire.NotFound, " is in the working directory, which is not searched", "./"+name)
 	case errors.Is(err, exec.ErrNotFound):
 		hint := ""
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 			hint = "./" + name
 		}
-		return fault(wire.NotFound, "command not found", hint)
+		return fault(wire.NotFound, ": command not found", hint)
 	case errors.Is(err, fs.ErrNotExist):
 		if _, statErr := os.Stat(cmd.Path); statErr == nil {
-			return fault(wire.NotExecutable, noInterpreter(cmd.Path), "")
+			return fault(wire.NotExecutable, ": "+noInterpreter(cmd.Path), "")
 		}
-		return fault(wire.NotFound, "no such file", "")
+		return fault(wire.NotFound, ": no such file", "")
 	case errors.Is(err, fs.ErrPermission):
-		return fault(wire.NotExecutable, "is not executable", "chmod +x "+wire.Quote(name))
+		return fault(wire.NotExecutable, " is not executable", "chmod +x "+wire.Quote(name))
 	case errors.Is(err, syscall.ENOEXEC):
-		return fault(wire.NotExecutable, "is neither a program nor a script that begins with #!", "sh "+wire.Quote(name))
+		return fault(wire.NotExecutable, " is neither a program nor a script that begins with #!", "sh "+wire.Quote(name))
 	case errors.Is(err, syscall.ENOTDIR):
-		return fault(wire.NotFound, "no such file", "")
+		return fault(wire.NotFound, ": no such file", "")
 	}
 	var path *fs.PathError
 	why := err.Error()
 	if errors.As(err, &path) {
 		why = path.Err.Error()
 	}
-	return fault(wire.Unreachable, "cannot be started: "+strings.TrimSpace(why), "")
+	return fault(wire.Unreachable, " cannot be started: "+strings.TrimSpace(why), "")
 }
 
 // HasCRLF reports whether the first line of a script ends with CR LF.

@@ -70,7 +70,7 @@ var noSuchService = map[int]bool{
 // Unreachable, or RPCError if the server failed.
 func (h *httpConn) refusal(resp *http.Response, body []byte) *wire.Fault {
 	status := resp.StatusCode
-	f := transport.HTTPFault(h.Where+" answered", resp, body)
+	f := transport.HTTPFault(h.Where, resp, body)
 	f.Unreached = status == http.StatusServiceUnavailable
 	if f.Kind == wire.Unreachable && status >= 400 && !noSuchService[status] {
 		f.Kind = wire.RPCError

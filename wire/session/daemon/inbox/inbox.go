@@ -220,7 +220,7 @@ func (b *Inbox) find(id int64) *parked {
 }
 
 func nothingParked(id int64) error {
-	return wire.NewFault(wire.Conflict, fmt.Sprintf("call %d is not in the inbox: it was answered or cancelled, or it timed out", id), nil)
+	return wire.NewFault(wire.Conflict, fmt.Sprintf("call %d is not in the inbox; it may have timed out, or have been answered or cancelled", id), nil)
 }
 
 // Counts returns the number of unclaimed calls and the number of claimed calls.
