@@ -92,12 +92,15 @@ func DialectFlags(root cmdline.Doc, name string) string {
 		b.WriteString("\n# VALUES OF --set\n")
 	}
 	for _, s := range settings {
-		says := s.Type
+		says := valueOf[s.Type]
 		if s.Handshake {
 			says += ", used in the handshake"
 		}
-		if s.Says != "" {
-			says += ": " + s.Says
+		switch {
+		case s.Says != "" && says == valueOf["any"]:
+			says = s.Says
+		case s.Says != "":
+			says = s.Says + " (" + says + ")"
 		}
 		b.WriteString("* " + s.Name + " -- " + says + "\n")
 	}
@@ -107,6 +110,11 @@ func DialectFlags(root cmdline.Doc, name string) string {
 		heading = ""
 	}
 	return b.String()
+}
+
+// valueOf describes a value of each type that a dialect declares for --set.
+var valueOf = map[string]string{
+	"any": "any value", "string": "a string", "number": "a number", "boolean": "a boolean", "object": "an object", "array": "an array",
 }
 
 // flagsOf returns the flags, except --set, that a dialect shares with at most half of the dialects.

@@ -182,7 +182,7 @@ func spans(row string) string {
 
 // pictureHead is the beginning of the picture: the style, and the window with its buttons.
 const pictureHead = `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" width="%d" height="%d" role="img">
-<title>A terminal session: a call, a stream, a call that is called back, and a mistake with its fix</title>
+<title>A terminal session: a call, a stream, a server that calls back, and a mistake with its fix</title>
 <style>
 text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace; white-space: pre; fill: #1f2328 }
 .window { fill: #f6f8fa; stroke: #d0d7de }

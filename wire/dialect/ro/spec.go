@@ -29,7 +29,7 @@ var settings = []dialect.Setting{
 	{Name: "parent", Type: "any", Says: "the owner of the subresource (a string or a number)"},
 	{Name: "subresource", Type: "string", Says: "the subresource"},
 	{Name: "meta", Type: "object", Says: "the client's metadata, which hooks receive"},
-	{Name: "plain", Type: "boolean", Says: "true sends plain JSON-RPC, without these members"},
+	{Name: "plain", Type: "boolean", Says: "if true, rpcx sends plain JSON-RPC, without these members"},
 }
 
 // Spec returns this dialect's row in the table of dialects.
