@@ -16,7 +16,7 @@ import (
 )
 
 // TestMistakes runs each command line of testdata/mistakes.txt in this process, and compares the exit status, parts of the message,
-// and the fix. A fix is run, too. The lines of the file are:
+// and the fix. It also runs each fix. The lines of the file are:
 //
 //	$ WORDS         the arguments of rpcx, quoted as for sh; $NAME is the address of a peer (mistakes_peers_test.go)
 //	< TEXT          a line for stdin ($'…' as in bash)

@@ -16,7 +16,7 @@ import (
 )
 
 // proxy starts a proxy, `proxy connect|socks NAME TO USER:PASSWORD`, written by hand from RFC 9110, section 9.3.6, or RFC 1928 and
-// RFC 1929. It forwards each request of that user ("-": any user) to the address TO, or to the one in a file written by
+// RFC 1929. It forwards each request from that user ("-": any user) to the address TO, or to the one in a file written by
 // --listening, sets $NAME to its own host:port, and appends the requested addresses to the file NAME.asked.
 func proxy(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {

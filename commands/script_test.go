@@ -102,14 +102,14 @@ func withoutLeaks(status int) int {
 	return 99
 }
 
-// plainScripts matches the scripts about texts, flags and files. Each of their processes makes a call or none, so the race detector
-// finds nothing in them that it does not find in the other scripts, and TestScripts runs them without it.
+// plainScripts matches the scripts about texts, flags and files, which TestScripts does not run under the race detector. Each of
+// their processes makes at most one call, so the detector would find nothing that it does not find in the other scripts.
 var plainScripts = regexp.MustCompile(`/((.+-)?(help|readme|said|screen|words|fixes|advice|typing|guidance)|(help|readme|params|profiles)-.*|profiles|` +
 	`said-(code|each|found|full|odd|requests|tapes)|cli-(dry-run|files|flags|marks|method|promises|send|untaken)|out-(decode|errors.*|fixes-run|lines|secrets.*)|` +
 	`complete|exit-status|usage|messages|describe-catalog|promise-(catalog|config|output)|validate-(page|tapes|values|verdicts|versions)|tape-show)\.txtar$`)
 
-// scriptsToRun returns the scripts that TestScripts runs: all, except that the race detector leaves out plainScripts. With
-// RPCX_TEST_UNRACED in the environment, these are the scripts that it leaves out.
+// scriptsToRun returns the scripts that TestScripts runs: all of them, or under the race detector all but plainScripts. With
+// RPCX_TEST_UNRACED in the environment, it returns only plainScripts.
 func scriptsToRun(t *testing.T, raced bool) []string {
 	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
 	if err != nil || len(files) < 300 {

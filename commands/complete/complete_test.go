@@ -65,7 +65,7 @@ func TestManyMethods(t *testing.T) {
 		want  int
 		most  float64 // as a multiple of the time to parse the catalog
 	}{
-		{[]string{"call", "ws://far.example/", ""}, 40, 3}, // the modules
+		{[]string{"call", "ws://far.example/", ""}, 40, 3}, // completes the names of modules
 		{[]string{"call", "ws://far.example/", "mod3"}, 11, 3},
 		{[]string{"call", "ws://far.example/", "mod3."}, 50, 3},
 		{[]string{"call", "ws://far.example/", "mod3.method3", "alpha=t"}, 2, 3},

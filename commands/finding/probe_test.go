@@ -96,7 +96,7 @@ func TestEveryDialectIsRecognised(t *testing.T) {
 	for _, framing := range []string{"line", "header", "nul", "netstring", "varint", "seq", "concat"} {
 		for _, name := range []string{"jsonrpc", "mcp", "jsonrpc1", "ro"} {
 			want := framing
-			if framing == "line" || framing == "concat" { // concat writes lines
+			if framing == "line" || framing == "concat" { // in concat framing, rpcx writes lines
 				want = ""
 			}
 			recognised(t, name, want, framing+"+tcp://127.0.0.1:0")

@@ -23,7 +23,7 @@ type dialled struct {
 	fars     chan wire.Conn
 	attempts []time.Duration // time since began
 	began    time.Time
-	said     []string // calls of Lost and Back
+	said     []string // calls to Lost and Back
 }
 
 // dialAgain opens a conversation that reconnects for at most 1 min, with the longest pauses.

@@ -20,7 +20,7 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// An mcpClient sends POST and GET as MCP's specification requires (2025-11-25, Streamable HTTP).
+// An mcpClient sends POST and GET requests as MCP's specification requires (2025-11-25, Streamable HTTP).
 type mcpClient struct {
 	t       *testing.T
 	url     string

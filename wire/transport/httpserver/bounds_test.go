@@ -90,7 +90,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// Waiting for a client is always limited.
+// Every wait for a client has a time limit.
 func TestListenerWaitsAreBounded(t *testing.T) {
 	s := newServer(&handler{}, &clients{})
 	if s.ReadHeaderTimeout != 10*time.Second || s.IdleTimeout != 2*time.Minute || s.MaxHeaderBytes != 64<<10 || bodyTimeout != 30*time.Second || bodyRate != 1<<10 {

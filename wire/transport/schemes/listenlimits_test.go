@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/transport"
 )
 
-// The head of a request can have 64 KiB. net/http allows slightly more.
+// The head of a request can have at most 64 KiB. net/http allows slightly more.
 func TestLargeHeadIsRefused(t *testing.T) {
 	noLeaks(t)
 	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
