@@ -23,7 +23,7 @@ func rulesTable() string {
 		}
 		fmt.Fprintf(&b, "# %s\n\n", strings.ToUpper(dialect))
 		if set.Base != "" {
-			fmt.Fprintf(&b, "Section references are to %s. The rules of %s also apply", set.Page, set.Base)
+			fmt.Fprintf(&b, "Specification: %s. The rules of %s also apply", set.Page, set.Base)
 			if n := len(set.Except) - 1; n > 0 {
 				b.WriteString(", except " + strings.Join(set.Except[:n], ", ") + " and " + set.Except[n])
 			} else if n == 0 {
@@ -31,7 +31,7 @@ func rulesTable() string {
 			}
 			b.WriteString(".\n\n")
 		} else {
-			fmt.Fprintf(&b, "Section references are to %s. Rules have the level must unless marked should.\n\n", set.Page)
+			fmt.Fprintf(&b, "Specification: %s. Rules have the level must unless marked should.\n\n", set.Page)
 		}
 		for _, r := range set.Rules {
 			if r.Page == set.Page {
