@@ -129,9 +129,9 @@ func openOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessa
 	if hook != "" {
 		defer h.socket.Owner.SuspendHook(hook)()
 	}
-	passed, ok := h.socket.beginStream()
-	if !ok {
-		return nil, context.Canceled
+	passed, err := h.socket.beginStream()
+	if err != nil {
+		return nil, err
 	}
 	defer passed()
 	ctx, cancel := context.WithCancel(ctx)
@@ -153,6 +153,9 @@ func (h *Process) stream(in *dialect.Inbound, o openStream, run func(token wire.
 	h.mu.Lock()
 	h.open[token] = o
 	h.mu.Unlock()
+	if h.socket.isCancelled() {
+		o.cancel()
+	}
 	defer func() {
 		h.mu.Lock()
 		delete(h.open, token)

@@ -61,9 +61,9 @@ func RawMethods(join func() (SharedPipe, error)) map[string]Method {
 
 // openRaw responds with a stream of the incoming messages for which there is no hook.
 func openRaw(ctx context.Context, h *Process, in *dialect.Inbound, join func() (SharedPipe, error)) (json.RawMessage, error) {
-	passed, ok := h.socket.beginStream()
-	if !ok {
-		return nil, context.Canceled
+	passed, err := h.socket.beginStream()
+	if err != nil {
+		return nil, err
 	}
 	defer passed()
 	pipe, err := join()

@@ -33,8 +33,9 @@ type Socket struct {
 	peers        map[*peer.Peer]*Process
 	lastDetached time.Time // when the last attached process disconnected; at first, when the socket was created
 	closed       bool
+	cancelled    bool           // CancelStreams was called
 	working      int            // the number of working hooks
-	streams      sync.WaitGroup // the streams that are being forwarded; none is added once closed is set
+	streams      sync.WaitGroup // the streams that are being forwarded; none is added once closed or cancelled is set
 	wg           sync.WaitGroup
 }
 
@@ -168,15 +169,22 @@ func (s *Socket) Idle() time.Duration {
 	return time.Since(s.lastDetached)
 }
 
-// beginStream counts one more stream. It returns false if the socket has been closed.
-func (s *Socket) beginStream() (passed func(), ok bool) {
+// beginStream counts one more stream. It fails if the streams have been cancelled or the socket has been closed.
+func (s *Socket) beginStream() (passed func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return nil, false
+	if s.closed || s.cancelled {
+		return nil, cmp.Or(s.Owner.EndReason(), context.Canceled)
 	}
 	s.streams.Add(1)
-	return s.streams.Done, true
+	return s.streams.Done, nil
+}
+
+// isCancelled reports whether CancelStreams was called. A stream that begins at the same time must then cancel itself.
+func (s *Socket) isCancelled() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cancelled
 }
 
 // socketInbound is the maximum number of concurrent requests from one process. It is slightly more than the maximum of
@@ -192,10 +200,11 @@ func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 	return peer.New(framing.Line(nc, limits), codec, o)
 }
 
-// CancelStreams cancels every stream that the socket forwards. It must be called while the peer is still connected. It
-// waits at most dialect.CancelTimeout.
+// CancelStreams cancels every stream that the socket forwards, and no stream can begin after it. It must be called
+// while the peer is still connected. It waits at most dialect.CancelTimeout.
 func (s *Socket) CancelStreams() {
 	s.mu.Lock()
+	s.cancelled = true
 	for _, h := range s.peers {
 		h.cancelAll()
 	}

@@ -1,0 +1,71 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/dialect"
+	"rpcx/wire/peer"
+)
+
+// slow is a Backend whose streams open when the channel release is closed, and end when they are cancelled.
+type slow struct {
+	Backend
+	dialect.Stream
+	release           chan struct{}
+	opened, cancelled int
+}
+
+func (b *slow) Open(context.Context, dialect.Op) (dialect.Stream, error) {
+	b.opened++
+	<-b.release
+	return b, nil
+}
+
+func (b *slow) Next(ctx context.Context) (wire.Message, error) {
+	<-ctx.Done()
+	return wire.Message{}, ctx.Err()
+}
+
+func (b *slow) Cancel(context.Context) error { b.cancelled++; return nil }
+
+// CancelStreams also cancels a stream that is being opened, and no stream opens after it.
+func TestCancelStreamsLeavesNoStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &slow{release: make(chan struct{})}
+		s := New(&Functions{}, ServerOptions{Owner: unowned{}, Upstream: b})
+		near, far := net.Pipe()
+		s.wg.Go(func() { s.converse(far) })
+		c := socketPeer(near, peer.Options{})
+		open := func() dialect.Stream {
+			st, err := c.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "open", Params: json.RawMessage(`{"op":"subscribe","method":"x"}`)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			return st
+		}
+		open()
+		begun, done := time.Now(), make(chan struct{})
+		go func() {
+			defer close(done)
+			s.CancelStreams()
+		}()
+		synctest.Wait()
+		close(b.release)
+		<-done
+		if took := time.Since(begun); took > 0 || b.cancelled != 1 {
+			t.Errorf("%d streams are cancelled after %v", b.cancelled, took)
+		}
+		if m, err := open().Next(t.Context()); err != nil || m.Err == nil || b.opened != 1 {
+			t.Errorf("%v, %v: %d streams were opened", m, err, b.opened)
+		}
+		_ = c.Close()
+		s.wg.Wait()
+	})
+}
