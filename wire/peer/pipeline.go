@@ -115,25 +115,28 @@ func (l *callPipeline) Send(op *dialect.Op, c dialect.PipelinedCall) bool {
 func (l *callPipeline) Flush() {
 	p := l.p
 	p.mu.Lock()
-	if l.box.running || l.now == nil || len(l.ends) == 0 {
+	defer p.mu.Unlock()
+	switch {
+	case p.end.State == ending.Ended: // the calls have failed, and no goroutine may start
+		l.clear()
+		return
+	case l.box.running || l.now == nil || len(l.ends) == 0:
 		l.queueLocked()
-		p.mu.Unlock()
 		return
 	}
-	l.box.running = true
 	n := len(l.out)
-	l.box.bytes += n
+	l.box.running, l.box.bytes = true, l.box.bytes+n
 	p.mu.Unlock()
 	done, err := l.write()
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err == nil && done && len(l.box.queue) == 0 {
-		l.box.bytes -= n
+	switch {
+	case p.end.State == ending.Ended:
+	case err == nil && done && len(l.box.queue) == 0:
 		l.box.hold(-n)
-		l.box.running = false
-		return
+		l.box.running, l.box.bytes = false, l.box.bytes-n
+	default:
+		p.wg.Go(func() { l.writeRest(n, err) })
 	}
-	p.wg.Go(func() { l.writeRest(n, err) })
 }
 
 // write writes as many of the requests in out as the connection accepts without blocking. done is true if it has
@@ -168,11 +171,10 @@ func (l *callPipeline) write() (done bool, err error) {
 
 // fail ends one call whose request was not accepted by the connection.
 func (l *callPipeline) fail(id int64, err error) {
-	p := l.p
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
 	if s := l.calls.find(strconv.AppendInt(nil, id, 10)); s != nil {
-		p.forgetLocked(s, err)
+		l.p.forgetLocked(s, err)
 	}
 }
 
@@ -234,8 +236,7 @@ func (l *callPipeline) promote(at *pipelineSlot) *stream {
 	if at == nil {
 		return nil
 	}
-	call := l.free(at)
-	return l.stream(call)
+	return l.stream(l.free(at))
 }
 
 // stream creates the stream of a call outside the ring.

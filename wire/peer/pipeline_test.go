@@ -203,6 +203,46 @@ func TestPipelineKeepsOthers(t *testing.T) {
 	close(m.come)
 }
 
+// TestPipelineAfterTheEnd checks that Flush writes nothing, and starts no goroutine, after the connection has ended.
+func TestPipelineAfterTheEnd(t *testing.T) {
+	for name, conn := range map[string]func(m *mirror) wire.Conn{
+		"flushes at once": func(m *mirror) wire.Conn { return m },
+		"queues":          func(m *mirror) wire.Conn { return &queued{Conn: m, m: m} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			written := 0
+			m := &mirror{come: make(chan [][]byte, 8), answer: func([]byte) []byte { written++; return nil }}
+			p := peer.New(conn(m), jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
+			defer p.Close()
+			l := p.Pipeline(4, func() {})
+			c := &pipelineSlot{got: make(chan string, 2)}
+			if !l.Send(&dialect.Op{Kind: dialect.Call, Method: "a"}, c) {
+				t.Fatal("not sent")
+			}
+			close(m.come)
+			<-p.Done()
+			if got := <-c.got; !strings.HasPrefix(got, "failed: ") {
+				t.Error(got)
+			}
+			before := runtime.NumGoroutine()
+			l.Flush()
+			if n := runtime.NumGoroutine(); n > before || written > 0 {
+				t.Errorf("%d messages were written by %d more goroutines", written, n-before)
+			}
+		})
+	}
+}
+
+// queued is a mirror that cannot flush without blocking.
+type queued struct {
+	wire.Conn
+	m *mirror
+}
+
+func (q *queued) OnIdle(f func())               { q.m.OnIdle(f) }
+func (q *queued) SendBuffered(msg []byte) error { return q.m.SendBuffered(msg) }
+func (q *queued) Flush() error                  { return q.m.Flush() }
+
 func usePipeline(t *testing.T, m *mirror, conn wire.Conn) {
 	m.answer = func(request []byte) []byte {
 		id := string(request[strings.Index(string(request), `"id":`)+5:])
