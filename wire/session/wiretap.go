@@ -38,6 +38,7 @@ type Wiretap struct {
 	posted recording      // the recording that posts shares
 	relays *relays        // forwards HTTP requests to a peer that uses HTTP
 	up     wire.Conn      // the connection to the peer for posts
+	upEnds []func() error // functions that close the resources of up, an embedded server
 	fault  error
 	wg     sync.WaitGroup // Serve and the forwarded HTTP requests
 }
@@ -205,10 +206,15 @@ func (t *Wiretap) failed(err error) {
 func (t *Wiretap) post(ctx context.Context, client wire.Conn) {
 	defer wire.Guard()
 	t.mu.Lock()
+	if t.ends.Err() != nil { // Close would not end a new connection to the peer
+		t.mu.Unlock()
+		_ = client.Close()
+		return
+	}
 	if t.posts == nil {
 		shape := t.to.Spec().Shape()
 		rec := shared(shape, func() recording { return t.options.record(tape.Open{Endpoint: t.to.String()}, false) })
-		server, _, err := t.dial(ctx, rec)
+		server, ends, err := t.dial(ctx, rec)
 		if err != nil {
 			rec.failed(err)
 			t.mu.Unlock()
@@ -216,7 +222,7 @@ func (t *Wiretap) post(ctx context.Context, client wire.Conn) {
 			_ = client.Close()
 			return
 		}
-		t.up, t.posted = server, rec
+		t.up, t.upEnds, t.posted = server, ends, rec
 		conn := rec.conn()
 		conn.Show = t.options.Tap
 		t.posts = wiretap.NewPosts(server, shape, conn, t.options.Hook.Warn)
@@ -253,7 +259,7 @@ func (t *Wiretap) Close() error {
 		defer t.relays.to.Close()
 	}
 	all := slices.Collect(maps.Keys(t.open))
-	posts := t.posts
+	posts, ends := t.posts, t.upEnds
 	if t.up != nil {
 		all = append(all, t.up)
 	}
@@ -266,6 +272,9 @@ func (t *Wiretap) Close() error {
 	t.wg.Wait()
 	if posts != nil {
 		posts.Wait() // the caller closes the tape when Close returns
+	}
+	for _, end := range ends {
+		_ = end()
 	}
 	t.awaiting.end()
 	return err

@@ -1,0 +1,65 @@
+package session
+
+import (
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+
+	"rpcx/wire/transport"
+)
+
+// newWiretap returns a wiretap for POSTs to an endpoint.
+func newWiretap(t *testing.T, to string) *Wiretap {
+	t.Helper()
+	from, err := ParseEndpoint("http://127.0.0.1:0/", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := ParseEndpoint(to, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := ListenTap(t.Context(), from, e, Options{}, transport.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// Close also ends the demo to which POSTs are forwarded.
+func TestCloseEndsTheDemoOfPosts(t *testing.T) {
+	w := newWiretap(t, "demo:hotrepl")
+	served := make(chan error, 1)
+	go func() { served <- w.Serve(t.Context()) }()
+	resp, err := http.Post(w.Endpoint(), "application/json", strings.NewReader(`{"type":"reset","id":"r"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	http.DefaultClient.CloseIdleConnections()
+	_ = w.Close()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	stacks := make([]byte, 1<<20)
+	if stacks = stacks[:runtime.Stack(stacks, true)]; strings.Contains(string(stacks), "/hotrepl.") {
+		t.Error("the demo runs")
+	}
+}
+
+// A POST that is accepted while the wiretap closes is not forwarded, because Close would not end its connection to the
+// peer.
+func TestPostWhileClosing(t *testing.T) {
+	w := newWiretap(t, "demo:orders")
+	_ = w.Close()
+	here, there := transport.Pair()
+	defer there.Close()
+	if err := there.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"x"}`)); err != nil {
+		t.Fatal(err)
+	}
+	w.post(t.Context(), here)
+	if _, err := there.Recv(); err == nil || w.up != nil {
+		t.Errorf("%v: connected to the peer: %v", err, w.up != nil)
+	}
+}
