@@ -254,7 +254,7 @@ func Command(run *env.Env) *cmdline.Command {
 		ArgsUsage: "bash|zsh|fish|powershell",
 		Description: "The script completes commands, flags and their values, endpoints (sessions, profiles, demos, recently used ones), and methods " +
 			"with their params, as listed by an earlier rpcx describe of that endpoint, or by --catalog. It never runs the command that you type. " +
-			"Only with RPCX_COMPLETE=ask does it connect to a peer (for at most 2s, and not if the endpoint is a command) to complete " +
+			"It connects to a peer only with RPCX_COMPLETE=ask (for at most 2s, and not if the endpoint is a command), to complete " +
 			"methods and params. With RPCX_HISTORY=off, rpcx does not store endpoints.",
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Enable completion in bash, for this shell", Command: ". <(rpcx completion bash)"},

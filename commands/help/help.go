@@ -85,7 +85,7 @@ func topicText(t Topic, all bool, flags string) string {
 	if flags != "" {
 		flags = "\n" + Prose(flags)
 	}
-	row(&b, "", t.Name+": "+t.Says, 0)
+	row(&b, "", strings.ToUpper(t.Says[:1])+t.Says[1:], 0)
 	if all || t.Brief == t.Text {
 		return b.String() + "\n" + t.Text + flags
 	}
@@ -128,7 +128,7 @@ func listing() string {
 	var b strings.Builder
 	b.WriteString("Topics (rpcx help TOPIC)\n")
 	for _, t := range AllTopics() {
-		row(&b, "  "+t.Name, t.Says, 16)
+		row(&b, "  "+t.Name, strings.TrimPrefix(t.Says, "the "+t.Name+" dialect: "), 16)
 	}
 	return b.String()
 }

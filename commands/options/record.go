@@ -53,7 +53,7 @@ func (r *Record) RecordFlags() []cmdline.Flag {
 func (r *Record) sharedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Bool(cmdline.GroupRecord, "force", "", "replace an existing tape", &r.force),
-		cmdline.Bool(cmdline.GroupRecord, "append", "", "continue an existing tape", &r.more),
+		cmdline.Bool(cmdline.GroupRecord, "append", "", "append to an existing tape", &r.more),
 		cmdline.List(cmdline.GroupRecord, "redact", "", "also redact the values that the jq program `JQ` selects in each message (for example .params.card)", &r.redact),
 		cmdline.Bool(cmdline.GroupRecord, "no-redact", "", "do not redact secrets in messages (a note on the tape says so)", &r.plain),
 		cmdline.Enum(cmdline.GroupRecord, "on-tape-error", "`fail|continue`: exit with status 8 if the tape cannot be written (fail, the default), or continue without the tape (continue)", &r.failed, []string{tapeFail, tapeContinue}),

@@ -29,7 +29,7 @@ type Settings struct {
 // Flags returns the flag of s.
 func (s *Settings) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.List(cmdline.GroupDialect, "set", "", "`NAME=TEXT`: set a value that the dialect declares to TEXT, or with NAME:=JSON to a JSON value", &s.given),
+		cmdline.List(cmdline.GroupDialect, "set", "", "`NAME=TEXT`: set the dialect's value NAME to TEXT (NAME:=JSON: to a JSON value)", &s.given),
 	}
 }
 
