@@ -164,9 +164,9 @@ func (x *exchange) endStream(err error) error {
 		return errors.Join(err, x.Print.Finish())
 	case err == nil || !errors.Is(context.Cause(x.deadline.Ctx), options.ErrForElapsed):
 	case !x.opened:
-		return wire.NewFault(wire.Unreachable, "--for ended before rpcx was connected", err)
+		return wire.NewFault(wire.Unreachable, "--for expired before rpcx was connected", err)
 	case wire.AsFault(err) == nil:
-		return wire.NewFault(wire.Timeout, "--for ended before the peer described the method", err)
+		return wire.NewFault(wire.Timeout, "--for expired before the peer described the method", err)
 	}
 	return err
 }

@@ -46,7 +46,7 @@ func TestHTMLContainsTheTape(t *testing.T) {
 		t.Errorf("%+v with %d rows", doc.pageHead, len(doc.Rows))
 	}
 	answer := doc.Rows[7]
-	if answer.Kind != "answer" || answer.Method != "placeOrder" || answer.Of != 2 || *answer.Took != 1.518 || !strings.Contains(*answer.Raw, "9.00") {
+	if answer.Kind != "response" || answer.Method != "placeOrder" || answer.Of != 2 || *answer.Took != 1.518 || !strings.Contains(*answer.Raw, "9.00") {
 		t.Errorf("%+v", answer)
 	}
 }

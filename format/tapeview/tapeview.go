@@ -45,7 +45,7 @@ const (
 	Note
 )
 
-var kindNames = [...]string{"call", "notification", "answer", "item", "greeting", "broken", "open", "close", "http", "note"}
+var kindNames = [...]string{"call", "notification", "response", "item", "greeting", "broken", "open", "close", "http", "note"}
 
 // String returns the kind in lower case, which is its name on the page.
 func (k Kind) String() string { return kindNames[k] }

@@ -142,11 +142,11 @@ func TestRows(t *testing.T) {
 2   call b
 3     call c
 4       notification news
-5     answer c of 3
-6   answer b of 2
-7 answer a of 1 failed
+5     response c of 3
+6   response b of 2
+7 response a of 1 failed
 8 item a of 1
-9 answer 
+9 response 
 `},
 		{"a stream by its subscription, then one by its id", `{"tape":1,"dialect":"introspect"}
 {"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"svc_watch"}}
@@ -155,7 +155,7 @@ func TestRows(t *testing.T) {
 {"dir":"recv","msg":{"jsonrpc":"2.0","method":"service_subscription","params":{"subscription":"s1","result":{"type":"done"}}}}
 {"dir":"recv","msg":{"jsonrpc":"2.0","method":"service_subscription","params":{"subscription":"other","error":{"code":1}}}}
 `, `1 call svc_watch
-2 answer svc_watch of 1
+2 response svc_watch of 1
 3   item svc_watch of 1
 4   item svc_watch of 1 final
 5 item service_subscription failed final
@@ -178,12 +178,12 @@ func TestRows(t *testing.T) {
 {"dir":"recv","msg":{"type":"error","error":{"kind":"x"}}}
 `, `1 greeting handshake
 2 call eval
-3 answer eval of 2
+3 response eval of 2
 4 call subscribe
 5   item subscribe of 4
 6   item subscribe of 4 failed final
 7 call command_call x
-8 answer command_call x of 7 failed
+8 response command_call x of 7 failed
 9 notification error failed
 `},
 		{"dap", `{"tape":1}
@@ -194,9 +194,9 @@ func TestRows(t *testing.T) {
 {"dir":"recv","msg":{"seq":3,"type":"response","request_seq":1,"success":false,"command":"launch","message":"no"}}
 `, `1 call launch
 2   call runInTerminal
-3   answer runInTerminal of 2
+3   response runInTerminal of 2
 4   notification output
-5 answer launch of 1 failed
+5 response launch of 1 failed
 `},
 		{"qmp", `{"tape":1,"dialect":"qmp"}
 {"dir":"recv","msg":{"QMP":{"version":{}}}}
@@ -207,10 +207,10 @@ func TestRows(t *testing.T) {
 {"dir":"recv","msg":{"error":{"class":"GenericError","desc":"no"},"id":1}}
 `, `1 greeting QMP
 2 call qmp_capabilities
-3 answer qmp_capabilities of 2
+3 response qmp_capabilities of 2
 4 notification STOP
 5 call x
-6 answer x of 5 failed
+6 response x of 5 failed
 `},
 		{"several connections, a batch, what is not a message", `{"tape":1}
 {"conn":1,"dir":"send","msg":{"id":1,"method":"a"}}
@@ -222,8 +222,8 @@ func TestRows(t *testing.T) {
 {"conn":1,"dir":"recv","text":"noise"}
 {"conn":1,"dir":"recv","match":".id == 1","re":"later"}
 `, `1 call a
-2 answer 
-3 answer a of 1
+2 response 
+3 response a of 1
 4 notification n
 5 broken  failed
 6 broken  failed

@@ -18,7 +18,7 @@
 
   const byNumber = new Map(rows.map((row) => [row.n, row]));
   const answerOf = new Map();
-  for (const row of rows) if (row.k === 'answer' && row.o) answerOf.set(row.o, row);
+  for (const row of rows) if (row.k === 'response' && row.o) answerOf.set(row.o, row);
   const isMessage = (row) => 'd' in row;
   const duration = rows.length ? rows[rows.length - 1].t : 0;
 
@@ -70,7 +70,7 @@
         if (method && row.m !== method || conn && String(row.c || 0) !== conn || errors && !row.f) continue;
         if (fits && !fits((row.m || '') + '\n' + (row.r || row.x || ''))) continue;
         chosen.add(row.n);
-        const pair = row.k === 'call' ? answerOf.get(row.n) : row.k === 'answer' && byNumber.get(row.o);
+        const pair = row.k === 'call' ? answerOf.get(row.n) : row.k === 'response' && byNumber.get(row.o);
         if (pair) chosen.add(pair.n);
       }
       shown = rows.filter((row) => chosen.has(row.n));
@@ -192,13 +192,13 @@
   function message(e, row) {
     e.classList.add(row.d === 'send' ? 'sent' : 'came');
     const shift = Math.min(row.p || 0, NESTMOST) * NEST;
-    const arrow = element('div', row.k === 'call' || row.k === 'answer' ? 'arrow' : 'arrow thin');
+    const arrow = element('div', row.k === 'call' || row.k === 'response' ? 'arrow' : 'arrow thin');
     const label = element('div', 'label');
     for (const part of [arrow, label]) {
       part.style.left = LEFT + 6 + shift + 'px';
       part.style.right = RIGHT + 6 + shift + 'px';
     }
-    const mark = row.f ? '✗ ' : row.k === 'answer' ? '↩ ' : '';
+    const mark = row.f ? '✗ ' : row.k === 'response' ? '↩ ' : '';
     label.append(element('strong', '', (row.c ? '[' + row.c + '] ' : '') + mark + (row.m || (row.k === 'greeting' ? 'greeting' : ''))));
     if (row.w !== undefined) label.append(element('span', 'body', ' (' + shortTime(row.w) + ')'));
     label.append(element('span', 'body', ' ' + (row.b || row.x || '')));
@@ -277,7 +277,7 @@
     facts(row);
     const pair = pairOf(row);
     $('pair').hidden = !pair;
-    if (pair) $('pair').textContent = row.k === 'call' ? 'Its answer' : 'Its call';
+    if (pair) $('pair').textContent = row.k === 'call' ? 'Its response' : 'Its call';
     pretty($('body'), row);
     $('body').scrollTop = 0;
     if (opened) { layout(); pick(picked); }

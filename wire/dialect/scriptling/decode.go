@@ -128,7 +128,7 @@ func (c *codec) mistaken(m *wire.Message) {
 
 // broken returns an Invalid message that fails the call with m's id.
 func broken(m *wire.Message, what string) wire.Message {
-	e := wire.NewError(wire.CodeInvalidRequest, "Invalid answer").WithData(what)
+	e := wire.NewError(wire.CodeInvalidRequest, "Invalid response").WithData(what)
 	return wire.Message{Kind: wire.Invalid, ID: m.ID, Final: true, Raw: m.Raw, Err: e}
 }
 

@@ -23,7 +23,7 @@ const (
 
 var (
 	ErrOurs = errors.New("rpcx closed the connection")
-	ErrLeft = errors.New("the peer closed the connection before its responses")
+	ErrLeft = errors.New("the peer closed the connection before its requests were answered")
 )
 
 // An Ending records how far the shutdown of a connection has progressed, and why it ended. The lock of the connection

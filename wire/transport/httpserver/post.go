@@ -105,7 +105,7 @@ func (p *postConn) over() error {
 	case p.err != nil:
 		return &wire.CloseError{Err: p.err}
 	case p.disconnected.Err() != nil:
-		return &wire.CloseError{Err: errors.New("the peer closed the connection before its response")}
+		return &wire.CloseError{Err: errors.New("the peer closed the connection before its request was answered")}
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ want 0 '["BLOCKED","BLOCKED"]' page '[(() => { try { return eval("1") } catch { 
 ok "a hostile tape is text alone, and the page's policy lets no other script run"
 
 press j j Enter
-want 0 '["placeOrder",true,"Its answer"]' page '[document.getElementById("detail-title").textContent,
+want 0 '["placeOrder",true,"Its response"]' page '[document.getElementById("detail-title").textContent,
   document.getElementById("body").textContent.includes("\"count\": 12345678901234567890"), document.getElementById("pair").textContent]'
 press a
 want 0 '"placeOrder (error)"' page 'document.getElementById("detail-title").textContent'
