@@ -166,7 +166,7 @@ func (d *Direct) connect(ctx context.Context, rec recording) (wire.Conn, []func(
 func carriedBy(e endpoint.Endpoint) string {
 	switch {
 	case e.Address.IsHTTP():
-		return "each message is the body of a POST with its own connection"
+		return "each message is the body of a POST request"
 	case e.IsBytes():
 		return "messages use the " + e.FramingName() + " framing"
 	}

@@ -199,7 +199,7 @@ func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
 		last = msg
 		if never != nil && truth(ctx, never, msg) {
 			r.result.Got, r.result.Sent = msg, r.first
-			return nil, brokenf("the peer must not send this message")
+			return nil, brokenf("the peer sent this message")
 		}
 		if truth(ctx, await, msg) {
 			return msg, r.rest(bounded, c, never)
@@ -217,7 +217,7 @@ func (r *run) rest(ctx context.Context, c *Conn, never *jq.Program) error {
 			return nil
 		case err == nil && scan.Valid(msg, wire.DefaultMaxDepth) == nil && truth(ctx, never, msg):
 			r.result.Got, r.result.Sent = msg, r.first
-			return brokenf("the peer must not send this message")
+			return brokenf("the peer sent this message")
 		}
 	}
 	return nil
@@ -257,7 +257,7 @@ func (r *run) holds(ctx context.Context, s *Step, msg []byte) error {
 			return err
 		}
 		if ok, err := p.Holds(ctx, msg); err != nil || !ok {
-			return brokenf("this is not the expected response")
+			return brokenf("the peer sent a different response")
 		}
 	}
 	for name, program := range s.Keep {
