@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rpcx/wire/catalog"
+	"rpcx/wire/testkit"
 )
 
 const orders = `{"catalog":1,"info":{"name":"orders","version":"1.2","description":"a shop\nin a box"},"methods":[
@@ -227,6 +228,7 @@ func TestTheTableAdaptsToTheWidth(t *testing.T) {
 
 // Printing the help of a method takes linear time, even with 100,000 required params.
 func TestMethodOfManyParams(t *testing.T) {
+	testkit.RaceSkips(t)
 	const n = 100_000
 	var properties, required []string
 	for i := range n {

@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
+	"rpcx/wire/testkit"
 )
 
 func TestPretty(t *testing.T) {
@@ -50,6 +51,7 @@ func TestPretty(t *testing.T) {
 
 // The indentation of deep nesting is bounded.
 func TestPrettyOfDeepNesting(t *testing.T) {
+	testkit.RaceSkips(t)
 	const depth = 100000
 	val := []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth))
 	if n := len(style{indent: true}.append(nil, val)); n > 2*depth*(2*maxIndent+2) {

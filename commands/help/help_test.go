@@ -11,6 +11,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/help"
 	"rpcx/wire/dialect/all"
+	"rpcx/wire/testkit"
 )
 
 // TestHelpFits checks that help fits in help.Width columns and starts with the command's purpose and two examples, and that -h
@@ -69,6 +70,7 @@ func narrow(t *testing.T, name, text string) {
 
 // TestEachDialectHasItsTopic checks that each dialect has a topic with a title.
 func TestEachDialectHasItsTopic(t *testing.T) {
+	testkit.RaceSkips(t)
 	for _, name := range all.Names() {
 		if topic, ok := help.TopicNamed(name); !ok || !strings.HasPrefix(topic.Says, "the "+name+" dialect: ") || help.DialectSays(name) == "" {
 			t.Errorf("%s: %q", name, topic.Says)

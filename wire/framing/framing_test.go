@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // A stream has bytes to read, and records the written bytes.
@@ -118,6 +119,7 @@ func TestScenarios(t *testing.T) {
 }
 
 func TestAnySizeUpToTheLimit(t *testing.T) {
+	testkit.RaceSkips(t)
 	var msgs [][]byte
 	for _, size := range []int{2, 1000, 63 << 10, 64<<10 - 1, 64 << 10, 64<<10 + 1, 65 << 10, 20 << 20, 10, 1 << 20, 2} {
 		msgs = append(msgs, object(size))

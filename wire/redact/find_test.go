@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // Each string has a secret, which Text replaces.
@@ -192,6 +194,7 @@ func FuzzText(f *testing.F) {
 
 // Hostile strings take linear time, such as nested JSON and anchors without secrets.
 func TestHostileStringsAreFast(t *testing.T) {
+	testkit.RaceSkips(t)
 	nested := `{"pin":"1"}`
 	for range 40 {
 		nested = `["` + strings.NewReplacer(`\`, `\u005c`, `"`, `\u0022`).Replace(nested) + `"]`

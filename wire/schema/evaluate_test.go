@@ -11,6 +11,8 @@ import (
 	"testing/fstest"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"rpcx/wire/testkit"
 )
 
 // lenient compiles a schema and returns its warnings, which do not fail the test.
@@ -125,6 +127,7 @@ func TestSmallSchemasTakeFewSteps(t *testing.T) {
 // A small schema and a large value can multiply to too many steps and too much memory. Each check has limits for both, and ends
 // when its context ends.
 func TestKeywordsThatMultiply(t *testing.T) {
+	testkit.RaceSkips(t)
 	many := func(keyword, part string) string {
 		return `{"` + keyword + `":[` + part + strings.Repeat(","+part, 300) + `]}`
 	}

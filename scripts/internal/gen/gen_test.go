@@ -12,9 +12,11 @@ import (
 	"rpcx/commands"
 	"rpcx/commands/cmdline"
 	"rpcx/commands/help"
+	"rpcx/wire/testkit"
 )
 
 func TestGeneratedFilesAreFresh(t *testing.T) {
+	testkit.RaceSkips(t)
 	t.Chdir("../../..")
 	files, err := generate()
 	if err != nil {
@@ -124,6 +126,7 @@ func TestManualPrintsTheTopics(t *testing.T) {
 
 // TestNoExampleTwice checks that no example is repeated in README, the manual and the help.
 func TestNoExampleTwice(t *testing.T) {
+	testkit.RaceSkips(t)
 	t.Chdir("../../..")
 	examples, err := readExamples("commands/testdata/script")
 	if err != nil {
@@ -174,6 +177,7 @@ var generatedBlock = regexp.MustCompile(`(?s)<!-- gen:.*?<!-- end -->`)
 
 // TestManualIsShort checks that all pages together have at most 8,000 lines.
 func TestManualIsShort(t *testing.T) {
+	testkit.RaceSkips(t)
 	t.Chdir("../../..")
 	files, err := generate()
 	if err != nil {
@@ -192,6 +196,7 @@ func TestManualIsShort(t *testing.T) {
 
 // TestMCPIsShort checks that the MCP page fits on two screens of 50 lines and 80 columns.
 func TestMCPIsShort(t *testing.T) {
+	testkit.RaceSkips(t)
 	if _, err := exec.LookPath("mandoc"); err != nil {
 		t.Skip("mandoc is not installed")
 	}

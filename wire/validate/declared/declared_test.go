@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rpcx/wire/catalog"
+	"rpcx/wire/testkit"
 	"rpcx/wire/validate/declared"
 )
 
@@ -87,6 +88,7 @@ func TestResults(t *testing.T) {
 // A schema is compiled with its references. Compiling takes time that does not depend on the size of the catalog, and ends with the
 // context.
 func TestReferencesOfALargeCatalog(t *testing.T) {
+	testkit.RaceSkips(t)
 	var b strings.Builder
 	b.WriteString(`{"catalog": 1, "methods": [
 {"name": "other", "params": {"$ref": "#/methods/1/result"}, "result": {"$ref": "#/$defs/A~1b/properties/x"}},

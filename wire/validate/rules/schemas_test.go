@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rpcx/wire/tape"
+	"rpcx/wire/testkit"
 	"rpcx/wire/validate"
 	"rpcx/wire/validate/rules"
 )
@@ -16,6 +17,7 @@ import (
 // In dialects with message schemas, each example in the specification is valid. Without a required member or with an unknown one,
 // it is invalid, and the problem names the section.
 func TestMessageSchemas(t *testing.T) {
+	testkit.RaceSkips(t)
 	for _, dialect := range rules.Dialects() {
 		if s := set(t, dialect); s.Schemas != "" {
 			t.Run(dialect, func(t *testing.T) { exampleMessages(t, s) })

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rpcx/wire/tape"
+	"rpcx/wire/testkit"
 	"rpcx/wire/validate/rules"
 )
 
@@ -26,6 +27,7 @@ func folder(dialect string) string {
 // Each rule has a tape that violates only this rule, or a planted defect (wire/validate/testdata/planted). Each dialect has a tape
 // that violates none. If the other side must violate a rule first, a note on the tape names it: "also: RULE …".
 func TestTapes(t *testing.T) {
+	testkit.RaceSkips(t)
 	for _, dialect := range withRules(t) {
 		t.Run(dialect, func(t *testing.T) {
 			s := set(t, dialect)
