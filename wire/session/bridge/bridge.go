@@ -160,23 +160,31 @@ func (p *pool) take(b *Bridge, answers []string) *upstream {
 	return u
 }
 
-// give returns an idle connection to the pool.
+// give returns an idle connection to the pool, or closes it.
 func (p *pool) give(u *upstream) error {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed || len(p.idle) >= maxIdle {
-		return u.close()
+	kept := !p.closed && len(p.idle) < maxIdle
+	if kept {
+		p.idle = append(p.idle, u)
 	}
-	p.idle = append(p.idle, u)
-	return nil
+	p.mu.Unlock()
+	if kept {
+		return nil
+	}
+	return u.close()
 }
 
-func (p *pool) close() (err error) {
+// close closes the idle connections. Connections that are given back later are closed at once.
+func (p *pool) close() error {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
-	for _, u := range p.idle {
-		err = errors.Join(err, u.close())
+	all := p.idle
+	p.idle, p.closed = nil, true
+	p.mu.Unlock()
+	failed := make([]error, len(all))
+	var closing sync.WaitGroup
+	for i, u := range all {
+		closing.Go(func() { failed[i] = u.close() })
 	}
-	return err
+	closing.Wait()
+	return errors.Join(failed...)
 }

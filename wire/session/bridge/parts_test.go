@@ -5,9 +5,12 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/session"
 )
 
 // Clients of other dialects pass the target and the parent of a request as params.
@@ -99,4 +102,36 @@ func TestTitles(t *testing.T) {
 			t.Errorf("%s: %s, %v, want %s", params, got, err, want)
 		}
 	}
+}
+
+// slow is a conversation that takes a second to close, during which the pool must not be locked.
+type slow struct {
+	session.Conversation
+	t *testing.T
+	p *pool
+}
+
+func (s slow) Close() error {
+	if !s.p.mu.TryLock() {
+		s.t.Error("other clients wait until a connection is closed")
+		return nil
+	}
+	s.p.mu.Unlock()
+	time.Sleep(time.Second)
+	return nil
+}
+
+// The pool serves other clients while it closes connections, and closes several at the same time.
+func TestThePoolClosesWithoutWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p pool
+		for range maxIdle + 1 {
+			_ = p.give(&upstream{conv: slow{t: t, p: &p}})
+		}
+		begun := time.Now()
+		_ = p.close()
+		if took := time.Since(begun); took != time.Second {
+			t.Errorf("closing takes %v", took)
+		}
+	})
 }
