@@ -423,3 +423,50 @@ func TestExchangesAnewTogether(t *testing.T) {
 		}
 	})
 }
+
+// A standing is a poster with an event stream.
+type standing struct {
+	*poster
+	events chan string
+}
+
+func (standing) SetHeader(string, string)                  {}
+func (standing) Mirror(func(msg []byte) map[string]string) {}
+func (standing) ReadEvents(func())                         {}
+func (standing) EndByDelete()                              {}
+func (s standing) Recv() ([]byte, error) {
+	select {
+	case text := <-s.events:
+		return []byte(text), nil
+	case <-s.closed:
+		return nil, &wire.CloseError{Clean: true}
+	}
+}
+
+// A stream whose items arrive on the event stream, after its own exchange has ended, is unsubscribed when it is cancelled.
+func TestAStreamOfTheEventStreamIsUnsubscribed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var posted []string
+		p := newPeer(t, standing{events: make(chan string, 1), poster: &poster{closed: make(chan struct{}), answer: func(_ context.Context, msg string, say func(string)) error {
+			posted = append(posted, msg)
+			say(`{"jsonrpc":"2.0","id":` + id(msg) + `,"result":"s"}`)
+			return nil
+		}}}, peer.Options{})
+		p.Connection().HTTPSession.ReadEvents(func() {})
+		s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "s_subscribe"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err := s.Next(t.Context()); err != nil || string(m.Body) != `"s"` {
+			t.Fatal(m, err)
+		}
+		synctest.Wait() // the exchange has ended
+		if err := s.Cancel(t.Context()); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if want := `{"jsonrpc":"2.0","id":2,"method":"s_unsubscribe","params":["s"]}`; len(posted) != 2 || posted[1] != want {
+			t.Errorf("posted %q, want %s", posted, want)
+		}
+	})
+}

@@ -179,7 +179,7 @@ func (p *Peer) leaveStreamLocked(s *stream, err error, await bool) *stream {
 	switch {
 	case s.isWatch():
 		return nil
-	case s.exchange != nil && s.exchange.stop != nil: // ending the exchange ends the call
+	case s.exchange != nil && s.exchange.stop != nil && !s.exchange.over: // ending the exchange ends the call
 		if p.can.SendsCancel && (unanswered || s.op.Kind != dialect.Subscribe) {
 			p.sendControlLocked(op, false)
 		}
