@@ -13,7 +13,7 @@ want 0 '{"event":"progress","message":"submitted"}
 {"event":"data","data":"a 1\n"}
 {"event":"data","data":"a 2\n"}
 {"event":"data","data":"a 3\n"}' sh -c "rpcx eval '$E' a --events | head -5"
-ok "describe and eval: the card's URL, states, artifacts as they come"
+ok "describe reads the agent card; eval prints states and artifacts as they arrive"
 
 want 1 '' rpcx eval "$E" ask --errors json
 said 'TASK_STATE_INPUT_REQUIRED.*"taskId"'
@@ -27,11 +27,11 @@ job=$(rpcx job start "$E" SendMessage 'message:={"messageId":"m","role":"ROLE_US
 want 0 '"TASK_STATE_CANCELED"' rpcx job cancel "$E" "$job" -q .status
 want 0 '"TASK_STATE_CANCELED"' rpcx job status "$E" "$job" -q .status
 want 0 'a2a' sh -c "rpcx describe '${line}/rpc' --probe -r -q .dialect"
-ok "failures, subscriptions, jobs with files, a cancel, detection"
+ok "failures, subscriptions, jobs with files, cancellation, detection"
 
 start '^http' node "$INTEROP/servers/a2a-agent.mjs" cut
 want 5 '' sh -c "rpcx eval 'a2a+$line' a >/dev/null"
-ok "a stream that ends before its task is an error"
+ok "status 5 if a stream ends before its task"
 
 cat >agent.sh <<'SH'
 read -r params
@@ -56,9 +56,9 @@ cancel TASK_STATE_CANCELED
 error JsonRpcTaskNotFoundError
 error -32004
 list 2 3 true' node "$INTEROP/clients/a2a.mjs" "${at#a2a+}"
-ok "a shell script as an agent: streams, tasks, a cancel, errors, lists"
+ok "a shell script as the agent: streams, tasks, cancellation, errors, lists"
 
 start '"listening"' rpcx serve a2a+http://127.0.0.1:0/ --on 'message=lines:sh agent.sh' --on 'GetTask=json:{}'
 at=$(field listening)
 want 1 '' sh -c "node '$INTEROP/clients/a2a.mjs' '${at#a2a+}' >/dev/null 2>&1"
-ok "a defect that is planted in the agent is found"
+ok "the client detects a planted defect in the agent"

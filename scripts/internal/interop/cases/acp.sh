@@ -12,12 +12,12 @@ want 0 'edit: pending
 plan: 1 of 2 done
 context: 53000 of 200000 tokens' sh -c "rpcx eval '$agent' 'fix the test' --events \"\$@\" | jq -r 'select(.event == \"progress\").message'" - "${hooks[@]}"
 want 0 '{"stopReason":"refusal"}' sh -c "rpcx eval '$agent' refuse | tail -1"
-ok "a turn: the agent's words, tool calls and plans as events, a file and a permission by hooks, the stop reason"
+ok "a turn: the agent's messages, tool calls and plans as events, a file and a permission from hooks, the stop reason"
 
 want 0 '["code","web"]' rpcx describe "$agent" -q '.info.extra | [.modes.availableModes[1].id, .commands[0].name]'
 want 0 '"one"' rpcx call "$agent" session/list -q '.sessions[0].sessionId'
 want 0 '"in one you said: refuse"' sh -c "rpcx eval '$agent' refuse --set session=one | head -1"
-ok "modes and commands, a list of sessions, a session resumed"
+ok "modes and commands, the list of sessions, resuming a session"
 
 rpcx eval "$agent" 'be slow' >turn 2>stderr.turn &
 turn=$!
@@ -51,8 +51,8 @@ update {"content":{"text":"working","type":"text"},"sessionUpdate":"agent_messag
 stop cancelled' node "$INTEROP/clients/acp.mjs" rpcx serve acp+stdio: --on 'session/prompt=lines:sh agent.sh'
 want 0 'sessions 2' sh -c "node '$INTEROP/clients/acp.mjs' rpcx serve acp+stdio: --on 'session/prompt=lines:sh agent.sh' \
   --on 'session/list=json:{\"sessions\":[{\"sessionId\":\"a\",\"cwd\":\"/\"},{\"sessionId\":\"b\",\"cwd\":\"/\"}]}' --on 'session/close=json:{}' | grep sessions"
-ok "an agent that editors start: updates, questions back, a cancel, its sessions"
+ok "an agent for editors: updates, requests to the editor, cancellation, sessions"
 
 want 0 '{"stopReason":"refusal"}' rpcx eval "$agent broken" refuse
 want 0 0 sh -c "timeout 5 node '$INTEROP/clients/acp.mjs' rpcx serve acp+stdio: --on 'session/prompt=json:{\"stopReason\":\"end_turn\"}' | grep -c '^update' || true"
-ok "defects that are planted in an agent, and in ours, are seen"
+ok "eval ignores updates of another session; a hook without updates sends none"

@@ -27,7 +27,7 @@ thrown no
 refused unknown command
 left' rpcx record bidi+ws://127.0.0.1:0/session --to "$(field listening)" -o p.tape -- sh -c "node '$INTEROP/clients/bidi.mjs' \${RPCX_ENDPOINT#bidi+}"
 want 0 '' rpcx validate p.tape --strict
-ok "a session, the tree, code, an event of a hook, an unknown command, the end; no broken rule"
+ok "session, browsing contexts, evaluation, an event from a hook, an unknown command, close; no problem on the tape"
 stop
 
 defective bidi 's|type: "success", |type: "error", error: "unknown error", message: "defective", |'
@@ -36,4 +36,4 @@ want 1 '' node "$INTEROP/clients/bidi.mjs" "$(field listening | sed 's/^defectiv
 sed '0,/"type":"success"/s//"type":"done"/' p.tape >defect.tape
 rpcx validate defect.tape >lines || true
 want 0 'must type' broken lines
-ok "a planted response of another type is seen by the client, and by validate"
+ok "the client and validate detect a planted response of the wrong type"

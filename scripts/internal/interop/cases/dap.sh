@@ -11,4 +11,4 @@ threads main
 value x = 41
 left' rpcx record dap+tcp://127.0.0.1:0 --to "$(field listening)" -o d.tape -- sh -c "node '$INTEROP/clients/dap.js' \${RPCX_ENDPOINT##*:}"
 want 0 '' rpcx validate d.tape --strict
-ok "capabilities of the hooks, initialized, launch, an event of a hook, an error, the end; no broken rule"
+ok "capabilities from the hooks, initialized, launch, an event from a hook, an error, disconnect; no problem on the tape"

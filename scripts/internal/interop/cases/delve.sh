@@ -34,7 +34,7 @@ want 0 '"41"' rpcx call @dbg evaluate expression=x frameId:="$frame" -q .result
 want 1 '' rpcx call @dbg evaluate expression=nosuch frameId:="$frame"
 said 'could not find symbol'
 want 0 '' rpcx session close dbg
-ok "launch, a breakpoint, an expression at it, the end"
+ok "launch, a breakpoint, an expression there, close"
 
 # The hooks set a breakpoint, and print the value of an expression there.
 hooks=(
@@ -45,9 +45,9 @@ export SOURCE=$PWD/prog/main.go LINE=5
 want 0 '{}' rpcx subscribe dap+accept+tcp://127.0.0.1:0 "${launch[@]}" "${hooks[@]}" --method terminated --count 1 --record d.tape \
   -- dlv dap --check-go-version=false '--client-addr=127.0.0.1:{port}'
 want 0 '"41"' cat value
-ok "a debugger that dials us: launch, a breakpoint by a hook, an expression at it, in one command"
+ok "one command, to which the debugger connects: launch, a hook that sets a breakpoint, an expression there"
 want 0 '' rpcx validate d.tape --strict
 sed '0,/"command":"evaluate","body"/s//"command":"","body"/' d.tape >defect.tape
 rpcx validate defect.tape >lines || true
 want 0 'must response-command' broken lines
-ok "its conversation breaks no rule, and a planted response without its command one"
+ok "the conversation has no problem; validate detects a planted response without its command"

@@ -22,11 +22,11 @@ touch listens # ethers also handles items that arrive with the response
 want 0 '["ethers",16]
 ["ethers",[17,18,19]]
 ["ethers","unsubscribed"]' node "$INTEROP/clients/heads.mjs" ethers "$(field listening)"
-ok "ethers: a call, three heads, unsubscribed"
+ok "ethers: a call, three block headers, unsubscribe"
 rm listens # web3 loses items that arrive with the response, and creates this file when it is ready
 want 0 '["web3",[17,18,19]]
 ["web3","unsubscribed"]' node "$INTEROP/clients/heads.mjs" web3 "$(field listening)"
-ok "web3: three heads, unsubscribed"
+ok "web3: three block headers, unsubscribe"
 stop
 while read -r pid; do
   if [[ $(ps -o stat= -p "$pid" || true) == [!Z]* ]]; then
@@ -34,4 +34,4 @@ while read -r pid; do
     echo "$CASE: a hook has outlived its subscription: $pid" >&2
   fi
 done <pids
-ok "no hook is left"
+ok "no hook outlives its subscription"

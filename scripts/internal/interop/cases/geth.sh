@@ -15,7 +15,7 @@ for endpoint in "http://$address/" "ws://$address/ws" "unix:$PWD/geth.ipc"; do
   want 0 '{"id":"o_9"}' rpcx call "$endpoint" orders_fail --expect-error 4711 --jq .data
   want 1 '' rpcx call "$endpoint" orders_nothing
   said 'orders_nothing'
-  ok "${endpoint%%:*}: calls, digits, errors"
+  ok "${endpoint%%:*}: calls, exact numbers, errors"
 done
 
 for endpoint in "ws://$address/ws" "unix:$PWD/geth.ipc"; do
@@ -28,10 +28,10 @@ for endpoint in "ws://$address/ws" "unix:$PWD/geth.ipc"; do
 3' rpcx subscribe "$endpoint" orders_subscribe '["ticks",0,1]' --jq .number --until '.number == 3'
   want 0 '0
 1' rpcx subscribe "$endpoint" orders_subscribe '["ticks",2,1]' --jq .number --idle 3s
-  ok "${endpoint%%:*}: subscriptions end by --count, --until, --idle"
+  ok "${endpoint%%:*}: --count, --until and --idle end subscriptions"
 done
 logged 4 'unsubscribed after some'
-ok "and the server was told each time"
+ok "rpcx unsubscribed from each of them"
 
 # This server does not describe its methods, but the introspect dialect can still read its streams.
 for endpoint in "introspect+ws://$address/ws" "introspect+unix:$PWD/geth.ipc"; do
@@ -44,11 +44,11 @@ for endpoint in "introspect+ws://$address/ws" "introspect+unix:$PWD/geth.ipc"; d
   said 'has no catalog'
 done
 logged 6 'unsubscribed after some'
-ok "introspect: streams, direct results, errors, no schema"
+ok "introspect: streams, results, errors, a server without a catalog"
 
 want 1 '' rpcx subscribe "http://$address/" orders_subscribe '["ticks",0,1]' --count 1
 said 'otification|ubscription'
-ok "over plain http it says no in its own words"
+ok "http: the server's own error for a subscription"
 stop
 
 # geth's client reads and ends the streams of rpcx serve. The hook notices the end of its stream.
@@ -60,4 +60,4 @@ want 0 '{"service_hash":"HASH","type":"data","provenance":["orders"],"content_ty
 {"service_hash":"HASH","type":"data","provenance":["orders"],"content_type":"orders.subscribe","data":3}' \
   sh -c 'geth dial "$1" | sed "s/\"service_hash\":\"[0-9a-f]*\"/\"service_hash\":\"HASH\"/"' - "${address#introspect+}"
 logged 1 'ended'
-ok "its client subscribes to a stream of introspect's, and unsubscribes"
+ok "geth's client subscribes to a stream of the introspect dialect, and unsubscribes"

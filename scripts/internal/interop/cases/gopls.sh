@@ -79,16 +79,16 @@ converse() {
 want 0 '{"hover":true,"name":"gopls"}' \
   rpcx call lsp+exec:gopls initialize "$initialize" "${hooks[@]}" \
   --jq '{name: .serverInfo.name, hover: .capabilities.hoverProvider}'
-ok "one call over exec, on a child that then is ended politely"
+ok "exec: one call, after which the child is shut down"
 
 converse lsp+exec:gopls
-ok "exec: diagnostics after its requests were answered by hooks, hover, shutdown"
+ok "exec: hooks answer gopls's requests; diagnostics, hover, shutdown"
 
 port=$(free_port)
 start 'listening on tcp' gopls "-listen=127.0.0.1:$port"
 reachable "$port"
 converse "lsp+tcp://127.0.0.1:$port"
-ok "tcp: the same"
+ok "tcp: hooks answer gopls's requests; diagnostics, hover, shutdown"
 
 want 0 '1
 2' sh -c 'rpcx connect lsp+exec:gopls "$@" | grep -oE "\"id\":(1|2)\b" | cut -d: -f2' - "${hooks[@]}" <<IN
@@ -97,7 +97,7 @@ want 0 '1
 {"method":"textDocument/didOpen","params":$open}
 {"id":2,"method":"textDocument/hover","params":$hover}
 IN
-ok "a pipe whose input ends at once still gets every answer"
+ok "a pipe whose input ends immediately receives every response"
 
 cat >project/open.sh <<SH
 rpcx call @ -n textDocument/didOpen '$open'
@@ -105,7 +105,7 @@ SH
 cd project
 want 0 '"undefined: anwser"' rpcx subscribe lsp+exec:gopls --method textDocument/publishDiagnostics --on-open 'sh open.sh' \
   --until '.diagnostics != []' --for 60s -q '.diagnostics[].message'
-ok "greeted by rpcx: diagnostics, as what gopls asks of every editor is answered"
+ok "with rpcx's handshake: diagnostics, without hooks for gopls's usual requests"
 
 want 0 '"textDocument/hover"' rpcx describe lsp+exec:gopls -q '.methods[].name | select(. == "textDocument/hover")'
 want 0 '"answer"' rpcx call lsp+exec:gopls workspace/symbol query=answer -q '.[].name'
@@ -113,4 +113,4 @@ rpcx connect lsp+exec:gopls --session go
 want 0 '' rpcx call @go -n textDocument/didOpen "$open"
 want 0 true rpcx call @go textDocument/hover "$hover" -q '.contents.value | contains("answer says how many")'
 want 0 '' rpcx session close go
-ok "its capabilities as a catalog, a call, a session"
+ok "the catalog from gopls's capabilities, a call, a session"

@@ -23,7 +23,7 @@ for listen in http://127.0.0.1:0/rpc tcp://127.0.0.1:0 ws://127.0.0.1:0/; do
   want 0 '{"n":1}
 {"n":2}' sort notes
   rm notes
-  ok "${listen%%:*}"
+  ok "${listen%%:*}: calls, errors, a batch, notifications"
 done
 
 start '^\{"listening":' rpcx serve jsonrpc1+tcp://127.0.0.1:0 "${options[@]}"
@@ -33,4 +33,4 @@ want 0 '{"result":42,"error":null}
 {"result":null,"error":{"code":-32601,"message":"method not found: nothing"}}
 {"code":-32001,"message":"not today"}
 [2,4,6,8,10]' node "$INTEROP/clients/jayson.js" "${endpoint#jsonrpc1+}" 1
-ok "JSON-RPC 1.0 over tcp"
+ok "JSON-RPC 1.0 over tcp: calls, errors"

@@ -24,7 +24,7 @@ for endpoint in "$http" "$tcp" "$ws" "$tls --cacert cert.pem"; do
   want 0 '{"code":4711,"message":"no such order","data":{"id":"o_9"}}' rpcx call "${E[@]}" fail --expect-error 4711
   want 0 3000000 rpcx call "${E[@]}" big 3000000 --jq length
   want 124 '' rpcx call "${E[@]}" slow 20000 --timeout 300ms
-  ok "${endpoint%%:*}: calls by position and by name, errors, a 3 MB answer, a timeout"
+  ok "${endpoint%%:*}: params by position and by name, errors, a 3 MB response, a timeout"
 done
 
 for endpoint in "$tcp" "$ws"; do
@@ -34,7 +34,7 @@ done
 want 0 '' rpcx call "$http" note --notify x=1
 quiet
 want 0 3 rpcx call "$http" noted
-ok "notifications arrive, also where the answer is a bare 204"
+ok "notifications; over HTTP, a reply with status 204 and no body"
 
 want 1 '{"id":"a","result":3}
 {"id":2,"result":"after 60"}
@@ -44,19 +44,19 @@ want 1 '{"id":"a","result":3}
 {"method":"slow","params":[60]}
 {"method":"nothing"}
 IN
-ok "a batch keeps the order of its lines, and one failure is its status"
+ok "a batch's results are in the order of its lines; one failed call decides the status"
 
 want 0 '{"jsonrpc":"2.0","id":"x","result":"after 200"}' \
   rpcx connect "$tcp" <<<'{"id":"x","method":"slow","params":[200]}'
-ok "connect waits for the answers that are owed before it lets go"
+ok "connect waits for pending responses before it closes"
 
 want 3 '' rpcx call "$tls" add 1 2
 said 'certificate'
 want 0 3 rpcx call "$tls" --insecure add 1 2
 said 'insecure'
-ok "an unknown certificate is refused, and --insecure says so"
+ok "an unknown certificate is refused; --insecure accepts it with a warning"
 
 want 0 3 rpcx call "$one" add 1 2
 want 1 '' rpcx call "$one" fail '"x"'
 want 0 '[]' rpcx call "$one" echo
-ok "JSON-RPC 1.0: params are always there, \"error\":null is no error"
+ok "JSON-RPC 1.0: params are always sent; \"error\":null is not an error"

@@ -15,7 +15,7 @@ want 0 '"a"
 "b"' rpcx call @json textDocument/documentSymbol textDocument.uri=file:///b.json -q '.[].name'
 want 0 '' rpcx session close json
 want 0 true rpcx describe "$json" -q '[.methods[].name] | index("textDocument/documentSymbol") != null'
-ok "a language server: its requests answered, diagnostics, symbols, capabilities"
+ok "a language server: responses to its requests, diagnostics, symbols, capabilities"
 
 cat >lint.sh <<'SH'
 read -r params
@@ -35,4 +35,4 @@ logged {"message":"careful","type":3}
 asked {"title":"yes"}
 exit 0' node "$INTEROP/clients/lsp.js" rpcx serve lsp+stdio: --on 'textDocument/hover=json:{"contents":"42"}' --on 'textDocument/didOpen=sh lint.sh' \
   --on 'say.hello=lines:sh hello.sh' --on 'ask.me=rpcx call @ window/showMessageRequest type:=3 message=ok? actions:='"'"'[{"title":"yes"}]'"'" --on 'be.slow=sleep 60'
-ok "an editor: capabilities of the hooks, diagnostics, a command with progress and a log, a question back, cancel, the end"
+ok "an editor: capabilities from the hooks, diagnostics, a command with progress and a log, a request to the editor, cancellation, exit"

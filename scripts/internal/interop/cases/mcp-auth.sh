@@ -35,7 +35,7 @@ for name in metadata-default metadata-var1 metadata-var2 metadata-var3 basic-cim
   pair silent "auth/$name"
 done
 pair careless auth/scope-retry-limit
-ok "of 2025-11-25 and before, and client credentials: $count scenarios, each red without a login or with a careless one"
+ok "versions up to 2025-11-25, and client credentials: $count scenarios, each of which fails without a login or with a careless one"
 
 count=0
 for name in scope-step-up offline-access-scope offline-access-not-supported authorization-server-migration iss-supported iss-not-advertised; do
@@ -44,4 +44,4 @@ done
 for name in resource-mismatch iss-supported-missing iss-wrong-issuer iss-unexpected iss-normalized metadata-issuer-mismatch; do
   pair careless "auth/$name" --spec-version 2026-07-28
 done
-ok "of 2026-07-28: $count scenarios, each red without a login or with a careless one"
+ok "version 2026-07-28: $count scenarios, each of which fails without a login or with a careless one"

@@ -49,11 +49,11 @@ serve=(rpcx serve mcp+stdio: --hooks tools)
 want 0 "$(wanted $new)" node "$INTEROP/clients/mcp2.mjs" $new "${serve[@]}"
 want 0 "$(wanted $new)" node "$INTEROP/clients/mcp2.mjs" auto "${serve[@]}"
 want 0 "$(wanted $old)" node "$INTEROP/clients/mcp2.mjs" legacy "${serve[@]}"
-ok "stdio: the TypeScript SDK 2, pinned to $new, automatic, and as a client of $old"
+ok "stdio: the TypeScript SDK 2, with version $new, with automatic detection, and with $old"
 
 want 0 "$(wanted $new)" gomcp auto "${serve[@]}"
 want 0 "$(wanted $old)" gomcp $old "${serve[@]}"
-ok "stdio: the Go SDK"
+ok "stdio: the Go SDK, with automatic detection and with $old"
 
 start listening rpcx serve mcp+http://127.0.0.1:0/mcp --hooks tools
 at=$(field listening)
@@ -70,10 +70,10 @@ want 0 "$both" together node "$INTEROP/clients/mcp2.mjs" auto "$url"
 want 0 "$both" together gomcp auto "$url"
 want 0 "$(wanted $old)" gomcp $old "$url"
 want 0 "$(wanted $old)" node "$INTEROP/clients/mcp1.mjs" "$url"
-ok "HTTP: an old and a new client at once, of the SDKs 2 and 1 of TypeScript and of that of Go"
+ok "HTTP: clients of $new and $old at the same time (TypeScript SDKs 1 and 2, Go SDK)"
 
 inspector() { local show=$1; shift; node "$INTEROP/node_modules/.bin/mcp-inspector" --cli "$url" --transport http "$@" | jq -c "$show"; }
 want 0 '["ask","echo","long","sample"]' inspector '[.tools[].name] | sort' --method tools/list
 want 0 '"hi"' inspector '.content[0].text' --method tools/call --tool-name echo --tool-arg message=hi
-ok "the Inspector"
+ok "HTTP: the MCP Inspector lists tools and calls one"
 stop

@@ -33,4 +33,4 @@ exec rpcx call "mcp+\$1" test_custom_headers '{"region":"us","priority":1,"query
 SH2
 chmod 755 defect.sh
 want 1 '' sh -c "'$INTEROP/clients/suite.sh' client --command ./defect.sh --spec-version 2026-07-28 --scenario http-custom-headers >defect.log 2>&1"
-ok "a defect that is planted in the client is found"
+ok "the suite detects a planted defect in the client"

@@ -178,11 +178,11 @@ for version in '--requirements 2025-11-25' '--requirements 2026-07-28' '--spec-v
   fi
   passed=$((passed + $(grep -c '^✓' suite.log)))
 done
-ok "as the server, of four versions and with tasks: $passed scenarios"
+ok "server, four versions and tasks: $passed scenarios"
 stop
 
 start listening rpcx serve mcp+http://127.0.0.1:0/mcp --hooks hooks --on 'resources/list=json:{"resources":[],"ttlMs":-1}'
 at=$(field listening)
 want 1 '' sh -c "'$INTEROP/clients/suite.sh' server --url '${at#mcp+}' --spec-version 2026-07-28 --scenario caching >defect.log 2>&1"
-ok "a defect that is planted in the server is found"
+ok "the suite detects a planted defect in the server"
 stop

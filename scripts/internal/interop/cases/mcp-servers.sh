@@ -35,7 +35,7 @@ for only in '' ' modern'; do
 done
 want 0 '"legacy: hi"' rpcx call "mcp+exec:node $sdk2 stdio" echo message=hi --set version=2025-11-25
 want 5 '' rpcx call "mcp+exec:node $sdk2 stdio modern" echo message=hi --set version=2025-11-25
-ok "stdio: the TypeScript SDK 2, automatic and only 2026-07-28"
+ok "stdio: the TypeScript SDK 2, with all versions and with 2026-07-28 only"
 
 for only in '' modern; do
   start url node "$sdk2" http $only
@@ -47,7 +47,7 @@ for only in '' modern; do
   if [[ $only == '' ]]; then want 0 '"legacy: hi"' rpcx call "$at" echo message=hi --set version=2025-11-25; fi
   stop
 done
-ok "HTTP: the TypeScript SDK 2, automatic and only 2026-07-28"
+ok "HTTP: the TypeScript SDK 2, with all versions and with 2026-07-28 only"
 
 asks 'mcp+exec:gomcp serve stdio'
 want 0 '"hi"' rpcx call 'mcp+exec:gomcp serve stdio' echo message=hi

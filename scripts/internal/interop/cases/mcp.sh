@@ -32,13 +32,13 @@ client() {
 }
 
 client "mcp+exec:node $everything stdio"
-ok "stdio: typed calls, progress, sampling, structured content, a task that asks back, questions that are tasks of ours, describe"
+ok "stdio: typed calls, progress, sampling, structured content, a task that elicits input, the server's requests as tasks of the client, describe"
 
 port=$(free_port)
 start 'listening on port|listening' env PORT="$port" node "$everything" streamableHttp
 reachable "$port"
 client "mcp+http://127.0.0.1:$port/mcp"
-ok "streamable HTTP: the same"
+ok "streamable HTTP: the checks of stdio"
 stop
 
 mkdir tools
@@ -66,10 +66,10 @@ JSON
 echo '{"catalog":1,"methods":[{"name":"dig","kind":"job","params":{"type":"object"},"run":"jq:{found: .deep}"}]}' >dig.json
 steps='for f in 0.25 0.5 0.75; do echo "{\"progress\":\"on\",\"fraction\":$f}"; sleep 0.1; done; echo "\"done\""'
 want 0 "$(cat wanted.client)" node "$INTEROP/clients/mcp.mjs" rpcx serve mcp+stdio: --hooks tools --hooks dig.json --on "long-running=lines:$steps"
-ok "a folder of scripts is a server for the protocol's own client: tools, progress, sampling from inside a hook, a tool as a task, an unknown tool"
+ok "a directory of scripts as a server for the official client, stdio: tools, progress, sampling by a hook, a tool as a task, an unknown tool"
 
 start listening rpcx serve mcp+http://127.0.0.1:0/mcp --hooks tools --hooks dig.json --on "long-running=lines:$steps"
 at=$(field listening)
 sed -e 1d -e '$d' wanted.client >wanted.http
 want 0 "$(cat wanted.http)" node "$INTEROP/clients/mcp-http.mjs" "${at#mcp+}"
-ok "the same over streamable HTTP"
+ok "a directory of scripts as a server for the official client, streamable HTTP"

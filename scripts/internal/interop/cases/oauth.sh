@@ -28,7 +28,7 @@ mapfile -t fix < <(jq -r '.error.fix[]' err.json)
 want 0 'rpcx auth login --scope=read offline_access write' echo "${fix[@]:0:3}" "${fix[@]:4}"
 login "${fix[4]}" --auth-param prompt=consent
 want 0 'true' rpcx call "$at" write -q '.scope | contains("write")'
-ok "with registration: browser, consent, more scopes"
+ok "with registration: login in a browser, consent, additional scopes"
 
 # A token is valid for 20 s, and rpcx renews it 30 s before it expires, so every command renews it, even if ten commands run at once.
 # The provider revokes all tokens if a client uses a refresh token twice.
@@ -40,7 +40,7 @@ want 0 'yes' sh -c '[ "$1" != "$(rpcx auth token "$2")" ] && echo yes' - "$token
 token=$(rpcx auth token "$at")
 want 0 '' rpcx auth logout "$at"
 want 6 '' rpcx call "$at" whoami -H "Authorization: Bearer $token"
-ok "renewed by one process at a time, and revoked"
+ok "one process at a time renews the token; logout revokes it"
 stop
 
 begin no
@@ -49,7 +49,7 @@ said 'client-id'
 login --client-id laptop
 want 0 '"laptop"' rpcx call "$at" whoami -q .client
 rpcx auth logout "$at"
-ok "without registration: a registered client"
+ok "without registration: login with a client id"
 
 start 'visit (.*) and type the code (.*)' rpcx auth login "$at" --client-id tv --device --timeout 60s
 pid=$server page=${BASH_REMATCH[1]} code=${BASH_REMATCH[2]}
@@ -57,7 +57,7 @@ pid=$server page=${BASH_REMATCH[1]} code=${BASH_REMATCH[2]}
 wait "$pid" || bad=1
 want 0 '"tv"' rpcx call "$at" whoami -q .client
 rpcx auth logout "$at"
-ok "by device"
+ok "login on another device (--device)"
 
 login --client-credentials --client-id ci-basic --client-secret @basic.secret --scope read
 want 0 '"ci-basic"' rpcx call "$at" whoami -q .client
@@ -71,7 +71,7 @@ rpcx auth logout "$at"
 printf wrong >wrong.secret
 want 6 '' rpcx auth login "$at" --client-credentials --client-id ci-basic --client-secret @wrong.secret
 said 'invalid_client'
-ok "client credentials: basic, post, and a key"
+ok "client credentials: a secret by basic and by post, and a key"
 stop
 
 # The defect is that the metadata of the authorization server names another server as the issuer.
@@ -86,4 +86,4 @@ start '^\{' node --input-type=module -e '
   }).listen(0, "127.0.0.1", () => console.log(JSON.stringify({ at: `http://127.0.0.1:${s.address().port}/rpc` })));'
 want 5 '' rpcx auth login "$(field at)" --client-id laptop
 said 'issuer is "https://honest.example"'
-ok "a server that answers for another one is refused"
+ok "metadata that names another server as the issuer is rejected"

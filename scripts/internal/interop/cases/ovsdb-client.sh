@@ -36,7 +36,7 @@ deleted nut
 cancelled <nil>'
 want 0 "$shown" rpcx record ovsdb+tcp://127.0.0.1:0 --to "$(field listening)" -o o.tape -- sh -c 'ovsdb ${RPCX_ENDPOINT##*//}'
 want 0 '' rpcx validate o.tape --strict
-ok "a schema, a monitor with its first rows and updates, transactions, echo, the end; no broken rule"
+ok "a schema, a monitor with its first rows and updates, transactions, echo, cancel; no problem on the tape"
 stop
 
 defective ovsdb 's/^echo = "."/echo = "[0]"/'
@@ -45,4 +45,4 @@ want 0 "${shown/echo <nil>/echo incorrect server response: [libovsdb echo], [0]}
 sed '0,/"error":null/s//"error":{"error":"x"}/' o.tape >defect.tape
 rpcx validate defect.tape >lines || true
 want 0 'must result-or-error' broken lines
-ok "a planted echo of another value is seen by the client, and a result with an error by validate"
+ok "the client detects a planted echo of another value, and validate a result with an error"

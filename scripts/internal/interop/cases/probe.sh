@@ -19,7 +19,7 @@ want 0 http found "http://$address/"
 want 0 ws found "ws://$address/ws"
 want 0 unix found "unix:$PWD/geth.ipc"
 stop
-ok "go-ethereum"
+ok "go-ethereum over http, ws and a Unix socket"
 
 start '^\{' node "$INTEROP/servers/jayson.js" cert.pem key.pem
 want 0 http found "http://127.0.0.1:$(field http)/"
@@ -27,7 +27,7 @@ want 0 tcp found "tcp://127.0.0.1:$(field tcp)"
 want 0 ws found "ws://127.0.0.1:$(field ws)/"
 want 0 jsonrpc1+tcp found "tcp://127.0.0.1:$(field v1)"
 stop
-ok "jayson, and its JSON-RPC 1.0"
+ok "jayson over http, tcp and ws, and with JSON-RPC 1.0"
 
 sdk2=$INTEROP/servers/mcp2.mjs everything=$INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js
 want 0 mcp+exec found "exec:node $everything stdio"
@@ -44,14 +44,14 @@ port=$(free_port)
 start 'listening on port|listening' env PORT="$port" node "$everything" streamableHttp
 want 0 mcp+http found "http://127.0.0.1:$port/mcp"
 stop
-ok "MCP's servers, with and without a handshake, over stdio and HTTP"
+ok "MCP servers with and without a handshake, over stdio and HTTP"
 
 want 0 lsp+exec found "exec:$INTEROP/.bin/gopls"
 want 0 lsp+exec found "header+exec:$INTEROP/.bin/gopls"
 want 0 lsp+exec found "exec:node $INTEROP/node_modules/.bin/vscode-json-languageserver --stdio"
 want 0 header+exec found "exec:node $INTEROP/servers/vscode-bare.js"
 want 0 acp+exec found "exec:node $INTEROP/servers/acp-agent.mjs"
-ok "language servers, another peer in their framing, an ACP agent"
+ok "language servers, a JSON-RPC peer with the same framing, an ACP agent"
 
 start '^http' node "$INTEROP/servers/a2a-agent.mjs"
 want 0 a2a+http found "$line"
@@ -68,4 +68,4 @@ echo 'setInterval(() => {}, 1000)' >program.js
 start 'Debugger listening on ws' node --inspect=127.0.0.1:0 program.js
 want 0 cdp+ws found "${line##* }"
 stop
-ok "A2A, rpc-websockets, net/rpc, Node's inspector"
+ok "A2A, rpc-websockets, net/rpc, Node.js's inspector"

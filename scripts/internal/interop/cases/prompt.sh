@@ -59,7 +59,7 @@ typed 'listOrders {"limit": 1}'
 shows '^\[\{"id":"o_001".*\}\]$'
 typed '{"id":"mine","method":"getOrder","params":{"id":"o_003"}}'
 shows '^\{"jsonrpc":"2.0","id":"mine","result"'
-ok 'calls and messages as they stand; colours; errors in red, and the prompt goes on'
+ok 'calls, literal messages, colours; after an error in red, the prompt accepts the next line'
 
 keys C-l
 typed 'approveOrder id=o_002'
@@ -67,7 +67,7 @@ shows '"method":"approve"'
 shows '^rpcx: no hook answers this request; type \{"id":1,"result":…\}'
 typed '{"id":1,"result":true}'
 shows '^\{"approved":true,"id":"o_002"\}'
-ok 'what the peer asks is answered by hand'
+ok "typed responses to the peer's requests"
 
 keys C-l
 typed 'watchOrders interval:=0.1'
@@ -81,7 +81,7 @@ shows '^rpcx: watchOrders: cancelled$'
 shows '^> half a li$'
 keys C-c
 shows '^> *$'
-ok 'events leave the line alone; Ctrl-C cancels, then clears'
+ok 'events do not change the line being edited; Ctrl-C first cancels the call, then clears the line'
 
 keys C-l
 keys get Tab
@@ -103,7 +103,7 @@ tm send-keys -t 0 -l 'x'
 shows '^> xgetOrder id=0+$'
 tm resize-window -x 90 -y 30
 keys End C-u C-l
-ok 'long lines, on a window that changes its width'
+ok 'long lines in a window whose width changes'
 
 tm set-buffer $'{"id":7,\n\t"method":"getOrder",\n\t"params":{"id":"o_0\e[31m\x0701"}\n}\n'
 tm paste-buffer -p -t 0
@@ -113,7 +113,7 @@ tm set-buffer $'getOrder id=o_001\r\ngetOrder id=o_002'
 tm paste-buffer -p -r -t 0
 shows '"id":"o_001"'
 shows '^> getOrder id=o_002$'
-ok 'what is pasted, over several lines, obeys nobody'
+ok 'pasted text of several lines, with control characters'
 
 keys C-u
 keys C-d
@@ -141,7 +141,7 @@ left 0
 want 0 600 stat -c %a "$XDG_STATE_HOME/rpcx/history"
 want 0 700 stat -c %a "$XDG_STATE_HOME/rpcx"
 want 1 '' grep -E 'hunter2|listOrders$' "$XDG_STATE_HOME/rpcx/history"
-ok 'history, of this user alone, without secrets and what begins with a blank'
+ok 'the history file is private, and has no secrets and no lines that begin with a space'
 
 start listening rpcx serve unix:shop.sock --on 'evil=json:"\u001b[31mred\u0007\u009b31m"' --on 'slow=sleep 60'
 fresh 'rpcx connect unix:shop.sock'
@@ -163,7 +163,7 @@ for signal in TERM HUP QUIT; do
   kill -"$signal" "$(cat pid)"
   case $signal in HUP) left 129 ;; QUIT) left 2 ;; *) left 143 ;; esac
 done
-ok 'a peer that goes, and signals: the terminal is as it was'
+ok 'the terminal is restored when the peer exits and after signals'
 stop
 
 fresh 'rpcx connect demo:orders -c'
@@ -179,7 +179,7 @@ typed fg
 shows '^> half a li$'
 keys C-c C-d
 shows '^sh: *$'
-ok 'Ctrl-Z, and going on'
+ok 'Ctrl-Z and fg: the terminal is restored, then the line being edited'
 
 want 0 '' rpcx connect demo:orders --session work
 fresh 'rpcx connect @work -c'
@@ -196,7 +196,7 @@ keys C-u C-d
 left 0
 want 0 o_001 rpcx call @work getOrder id=o_001 -r -q .id
 want 0 '' rpcx session close work
-ok 'a session, which lives on'
+ok 'a session stays open after the prompt ends'
 
 fresh "rpcx connect 'exec:sh -c \"while read -r line; do echo noise >&2; done\"'"
 shows '^rpcx: METHOD'
@@ -211,11 +211,11 @@ keys C-c
 shows '^> *$'
 keys C-d
 left 0
-ok 'what a child prints; Ctrl-C in the middle of a message'
+ok "a child's stderr; Ctrl-C in an incomplete message"
 
 fresh 'TERM=dumb rpcx connect demo:orders -q .result.status'
 typed '{"id":1,"method":"getOrder","params":{"id":"o_001"}}'
 shows '^"shipped"$'
 keys C-d
 left 0
-ok 'a terminal that cannot move its cursor is read as a pipe is'
+ok 'with TERM=dumb, input is read as from a pipe'

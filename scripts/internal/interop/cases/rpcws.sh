@@ -13,7 +13,7 @@ said 'nosuch: provided event invalid'
 want 0 '"fire"' rpcx describe "$at" -q '.methods[].name | select(. == "fire")'
 want 0 '[1]
 [1]' rpcx subscribe "$at" rpc.on '["tick"]' --on-open 'sleep 0.5; rpcx call @ fire; rpcx call @ fire' --count 2
-ok "calls, errors, its methods, events"
+ok "client: calls, errors, the server's methods, events"
 
 start '^\{"listening":' rpcx serve rpcws+ws://127.0.0.1:0/ --on 'sum=jq:add' --on 'name=jq:.first' --on 'fire=rpcx call @ -n tick "[1,\"x\"]" && echo 1'
 want 0 'sum 7
@@ -22,7 +22,7 @@ refused -32601
 methods true
 tick [1,"x"]
 ended' node "$INTEROP/clients/rpcws.js" "$(field listening | sed 's/^rpcws+//')"
-ok "as a server: its client's calls, methods, events"
+ok "server: calls, methods, an event that a hook sends"
 stop
 start '^\{"listening":' rpcx serve rpcws+ws://127.0.0.1:0/ --on 'sum=jq:add' --on 'name=jq:.first' --on 'fire=json:1' --on 'tick=lines:echo "[1,\"x\"]"; exec sleep 60'
 want 0 'sum 7
@@ -31,4 +31,4 @@ refused -32601
 methods true
 tick [1,"x"]
 ended' node "$INTEROP/clients/rpcws.js" "$(field listening | sed 's/^rpcws+//')"
-ok "as a server: the hook of an event"
+ok "server: an event from a stream's hook"

@@ -13,12 +13,12 @@ at=$(field listening)
 
 want 0 142.5 rpcx eval "$at" "const o = await getOrder({ id: 'o_001' }); o.total"
 quiet
-ok "the page's worked example"
+ok "the example of the manual page"
 
 want 0 '"hello, noted"' rpcx eval "$at" 'await notify({ message: "hello" })' --on 'notify=jq:.message + ", noted"'
 want 0 '[0,1,4,9]' rpcx eval "$at" 'await Promise.all([0, 1, 2, 3].map((n) => square({ n })))' --on 'square=jq:.n * .n'
 want 0 '1000' rpcx eval "$at" 'let n = 0; for (let i = 0; i < 1000; i++) n += await one(); n' --on 'one=json:1'
-ok "the client's bindings, one after another and all at once"
+ok "the client's bindings, in sequence and in parallel"
 
 id=$(rpcx describe "$at" -r -q .info.extra.sessionId)
 want 0 41 rpcx eval "$at" --resume "$id" 'x = 41'
@@ -26,7 +26,7 @@ want 0 42 rpcx eval "$at" --resume "$id" 'const y = x + 1; y'
 want 0 43 rpcx eval "$at" --resume "$id" 'y + 1'
 want 1 '' rpcx eval "$at" 'x + 1'
 said 'ReferenceError: x is not defined'
-ok "what is declared stays in its session, and there alone"
+ok "variables persist in their session and are not visible in others"
 
 want 1 '' rpcx eval "$at" 'function f() { return undefined.x } f()'
 said "EvalError: TypeError: .*at f \(eval:1:[0-9]+\); at eval:1:[0-9]+"
@@ -37,8 +37,8 @@ said 'EvalError: SyntaxError: '
 want 1 '' rpcx eval "$at" 'await getOrder({})'
 said 'eval: InvokeError: getOrder: .*lacks "id"'
 want 0 '-32602' rpcx eval "$at" 'try { await getOrder({}) } catch (e) { code = e.code } code'
-ok "errors, with their stacks"
+ok "errors with stack traces"
 
 want 124 '' rpcx eval "$at" --resume "$id" 'await slow()' --on 'slow=sleep 30' --timeout 300ms
 want 0 42 rpcx eval "$at" --resume "$id" 'y'
-ok "an eval whose client has gone is ended, and the session goes on"
+ok "a timeout ends the eval, and its session remains usable"

@@ -36,7 +36,7 @@ want 0 "$shown" client rpcx record header+stdio: --to "header+exec:$PWD/server" 
 again vscode
 want 0 "$shown" client rpcx replay vscode.tape --listen header+stdio:
 want 0 '' rpcx replay vscode.tape --to "header+exec:$PWD/server"
-ok "vscode-jsonrpc, over stdio with Content-Length: a stream, calls back, errors"
+ok "vscode-jsonrpc over stdio with Content-Length: a stream, calls in both directions, errors"
 
 # The client and the server are jayson's.
 certificate
@@ -51,7 +51,7 @@ want 0 '' rpcx replay jayson.tape --to "$tcp"
 want 0 3 rpcx record tcp://127.0.0.1:0 --to "jsonrpc1+$one" -o one.tape -- rpcx call @ add 1 2
 again one
 stop
-ok "jayson, over ws and tcp, JSON-RPC 1.0"
+ok "jayson over ws and tcp, and with JSON-RPC 1.0"
 
 # go-ethereum's client subscribes to go-ethereum's server. The id of the subscription differs in each run.
 start '^\{' geth "$PWD/geth.ipc"
@@ -74,7 +74,7 @@ want 0 '{"number":0}
 {"number":1}
 {"number":2}' rpcx replay client.tape --listen ws://127.0.0.1:0/ -- sh -c 'geth dial "$RPCX_ENDPOINT" 0 1'
 again client
-ok "go-ethereum, over ws: a subscription and its end, of rpcx and of its own client"
+ok "go-ethereum over ws: rpcx and geth's client subscribe and unsubscribe"
 
 # The server is Node.js's inspector.
 cat >program.js <<'JS'
@@ -90,7 +90,7 @@ want 0 '42
   rpcx call @ No.such 2>/dev/null; true'
 # Some rules of JSON-RPC 1.0 do not apply: params are objects, a response has a result or an error, and an event has no id.
 again inspector --disable params-array --disable response-members --disable notification-id
-ok "Node's inspector, over ws: events, an error"
+ok "Node.js's inspector over ws: a call, events, an error"
 
 # The official MCP client and its everything server use tools, progress and sampling.
 everything="exec:node $INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js stdio"
@@ -100,7 +100,7 @@ want 0 '"mcp-servers/everything"' head -n 1 real
 want 0 '[{"type":"text","text":"Echo: hi"}]' sed -n 3p real
 again mcp
 want 0 '' rpcx replay mcp.tape --to "$everything"
-ok "MCP, over stdio: tools, progress, sampling"
+ok "MCP over stdio: tools, progress, sampling"
 
 # The server is gopls.
 needs_built gopls golang.org/x/tools/gopls
@@ -110,4 +110,4 @@ uri=file://$PWD/project
 want 0 '"gopls"' rpcx record lsp+unix:gopls.sock --to lsp+exec:gopls -o gopls.tape -- rpcx call @ initialize --jq .serverInfo.name \
   '{"processId":null,"rootUri":"'"$uri"'","capabilities":{"window":{"workDoneProgress":true}}}'
 again gopls
-ok "gopls, over a Unix socket with Content-Length"
+ok "gopls over a Unix socket with Content-Length"

@@ -20,7 +20,7 @@ start '^\{' geth "$PWD/geth.ipc"
 address=$(field http)
 for endpoint in "http://$address/" "ws://$address/ws" "unix:$PWD/geth.ipc"; do
   want 0 '' found "$endpoint" --try 'orders_add=[1,2]'
-  ok "go-ethereum over ${endpoint%%:*}: nothing"
+  ok "go-ethereum over ${endpoint%%:*}: no problems"
 done
 stop
 
@@ -30,7 +30,7 @@ want 0 'should parse-error' found "http://127.0.0.1:$(field http)/" --try 'add=[
 want 0 '' found "tcp://127.0.0.1:$(field tcp)" --try 'add=[1,2]'
 want 0 '' found "ws://127.0.0.1:$(field ws)/" --try 'add=[1,2]'
 want 0 'must response-members' found "jsonrpc1+tcp://127.0.0.1:$(field v1)"
-ok "jayson: a 400 without an error object, 1.0 without result"
+ok "jayson: status 400 without an error object; JSON-RPC 1.0 errors without a result"
 stop
 
 # The server does not respond to invalid requests, or to requests with an array of params.
@@ -42,7 +42,7 @@ should id-of-wrong-type
 should invalid-request
 should parse-error
 should wrong-version' found "exec:node $INTEROP/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
-ok "MCP's server, held against JSON-RPC 2.0: what is no request is never answered"
+ok "MCP's everything server, checked as JSON-RPC 2.0: no response to invalid requests or to params by position"
 
 want 0 'should bad-params
 should batch
@@ -52,7 +52,7 @@ should id-of-wrong-type
 should invalid-request
 should parse-error
 should wrong-version' found "header+exec:node $INTEROP/servers/vscode-bare.js" --try 'add=[1,2]'
-ok "vscode-jsonrpc: params that are a text are passed on, what is no request is never answered"
+ok "vscode-jsonrpc: params that are a string are accepted; no response to invalid requests"
 
 # gopls exits after a message that it cannot parse.
 want 0 'should batch
@@ -63,13 +63,13 @@ should invalid-request
 should parse-error
 should wrong-version' found "header+exec:$INTEROP/.bin/gopls"
 want 0 7 grep -c 'ended with status 2' lines
-ok "gopls: ends at what it cannot read"
+ok "gopls: exits after invalid JSON"
 
 # The specification of language servers (Base Protocol) uses JSON-RPC 2.0, and defines ParseError and InvalidRequest.
 want 0 "$silent" found "lsp+exec:node $INTEROP/node_modules/.bin/vscode-json-languageserver --stdio"
 want 0 "$silent" found "lsp+exec:$INTEROP/.bin/gopls"
 want 0 '' found "acp+exec:node $INTEROP/servers/acp-agent.mjs"
-ok "language servers: what is no request is never answered; an ACP agent: nothing"
+ok "language servers: no response to invalid requests; an ACP agent: no problems"
 
 # MCP, Base Protocol: "All messages must follow JSON-RPC 2.0". Versions from 2026-07-28 on are checked without initialize.
 sdk2=$INTEROP/servers/mcp2.mjs
@@ -84,7 +84,7 @@ for only in '' modern; do
   want 0 '' found "mcp+$(field url)"
   stop
 done
-ok "MCP's servers: what is no request is never answered; versions from 2026-07-28 on in their own terms"
+ok "MCP servers: no response to invalid requests; versions from 2026-07-28 on are checked without a handshake"
 
 # Over HTTP, the Go SDK answers invalid requests, and in 2025-11-25 also unknown methods, with a 400 in plain text. Streamable HTTP
 # ("Sending Messages to the Server", 5) requires application/json or text/event-stream in reply to a request.
@@ -107,7 +107,7 @@ want 0 'should id-of-wrong-type
 should invalid-request
 should wrong-version' found "mcp+http://127.0.0.1:$port/mcp"
 stop
-ok "MCP's servers over HTTP: the Go SDK answers an unknown method of 2025-11-25 with plain text"
+ok "MCP servers over HTTP: with 2025-11-25, the Go SDK answers unknown methods with plain text"
 
 # A2A 1.0, section 9.5, defines -32601 as "Method not found". The SDK answers an unknown method with -32602.
 start '^http' node "$INTEROP/servers/a2a-agent.mjs"
@@ -127,16 +127,16 @@ go build -o netrpc main.go
 start '"port"' ./netrpc
 want 0 '' found "netrpc+tcp://127.0.0.1:$(field port)"
 stop
-ok "A2A's agent: another code for an unknown method; rpc-websockets: notifications are answered; net/rpc: nothing"
+ok "an A2A agent: the wrong code for an unknown method; rpc-websockets: responses to notifications; net/rpc: no problems"
 
 # DAP, Response: command is "The command requested.". Delve does not repeat an unknown command.
 start 'listening at' dlv dap --check-go-version=false --listen=127.0.0.1:0
 want 0 'must response-command' found "dap+tcp://${line##* }"
-ok "Delve: the response to an unknown command does not name it"
+ok "Delve: the response to an unknown command lacks the command"
 
 # validate sends Node.js's inspector an unknown command, and finds no problem, live or on the tape.
 start 'Debugger listening on ws' node --inspect=127.0.0.1:0 -e 'setInterval(() => {}, 1000)'
 want 0 '' found "cdp+${line##* }"
 want 0 1 grep -c 'Rpcx.validateNone.*wasn.t found' live.tape
 stop
-ok "Node's inspector: nothing, live and on the tape"
+ok "Node.js's inspector: no problems, live or on the tape"

@@ -33,7 +33,7 @@ exit 0" node "$INTEROP/clients/vscode.js" stdio rpcx serve header+stdio: "${opti
 want 0 '{"n":1}
 {"n":2}
 {"n":3}' cat notes
-ok "over stdio"
+ok "stdio: requests in both directions, notifications, a stream"
 
 rm notes
 start '^\{"listening":' rpcx serve header+tcp://127.0.0.1:0 "${options[@]}"
@@ -43,10 +43,10 @@ closed" node "$INTEROP/clients/vscode.js" tcp "${address##*:}"
 want 0 '{"n":1}
 {"n":2}
 {"n":3}' cat notes
-ok "over tcp"
+ok "tcp: requests in both directions, notifications, a stream"
 
 kill "$server"
 status=0
 wait "$server" || status=$?
 want 0 143 echo "$status"
-ok "a listener that is terminated ends with 143"
+ok "status 143 after SIGTERM"

@@ -22,7 +22,7 @@ for endpoint in "$http" "$ws"; do
   want 0 '[["1.36.0"],{"code":1,"message":"Unauthorized"}]' rpcx call "$endpoint" system.multicall \
     '[[{"methodName":"aria2.getVersion","params":["token:s3cret"]},{"methodName":"aria2.getVersion","params":[]}]]' \
     --jq '[[.[0][0].version], .[1]]'
-  ok "${endpoint%%:*}: calls, and errors with their code (over http beside status 400)"
+  ok "${endpoint%%:*}: calls, and errors with their code (over http with status 400)"
 done
 
 # The result of addUri is the id of a download. Notifications report its progress, but contain no subscription.
@@ -33,8 +33,8 @@ want 0 hello cat downloads/hello.txt
 want 0 'aria2.onDownloadStart
 aria2.onDownloadError' rpcx subscribe "$ws" aria2.addUri '["token:s3cret",["'"$files"'/missing"]]' \
   --select 'select(.method // "" | startswith("aria2.onDownload"))' --messages --count 2 --for 20s --jq .method -r
-ok "notifications of a download that succeeds and of one that does not"
+ok "notifications about a download that succeeds and one that fails"
 
 want 0 16 rpcx subscribe "$ws" aria2.addUri '["token:s3cret",["'"$files"'/second.txt"]]' \
   --method aria2.onDownloadComplete --count 1 --for 20s --jq '.[0].gid | length'
-ok "bare notifications picked by their method"
+ok "--method selects notifications without a subscription"

@@ -17,4 +17,4 @@ want 1 '' rpcx eval "$at" 'throw new TypeError("no")'
 said 'TypeError: no'
 want 0 '' found "$at" --try 'browsingContext.getTree={}' --try 'session.subscribe={"events":["log.entryAdded"]}'
 want 0 null sh -c "curl -s -X DELETE '$driver/session/$(jq -r .value.sessionId session)' | jq .value"
-ok "code, several connections, no broken rule; the session lives until its owner ends it"
+ok "evaluation over several connections, without problems; the session stays open until its owner ends it"

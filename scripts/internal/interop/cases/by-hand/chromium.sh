@@ -12,7 +12,7 @@ want 0 '{"a":[1,"x"]}' rpcx eval "$http" '({a: [1, await Promise.resolve("x")]})
 want 1 '' rpcx eval "$http" 'throw new TypeError("no")'
 said 'TypeError: no'
 want 0 true rpcx describe "$http" -q '(.methods | length > 500) and (."$defs" | has("Page.FrameId"))'
-ok "code in a page of the browser; all domains described"
+ok "evaluation in a page, an exception, a catalog of all domains"
 
 rpcx connect "$http" --session web
 target=$(rpcx call @web Target.createTarget url=about:blank -r -q .targetId)
@@ -22,7 +22,7 @@ want 0 "$session" rpcx call @web Runtime.enable --set sessionId="$session" --met
   -q 'select(.method) | .extra.sessionId'
 want 0 true rpcx call @web Target.closeTarget targetId="$target" -q .success
 want 0 '' rpcx session close web
-ok "a target of our own by its session"
+ok "a new target, used through its session"
 
 needs_packages
 want 0 'page about:blank
@@ -32,4 +32,4 @@ left' rpcx record cdp+ws://127.0.0.1:0/ --to "cdp+$ws" -o p.tape -- \
   sh -c "node '$INTEROP/clients/bidi.mjs' \${RPCX_ENDPOINT#cdp+} cdp | grep -E '^(page|value|console|left)'"
 want 0 '' rpcx validate p.tape --strict
 want 0 '' found "$http" --try Browser.getVersion --try Target.getTargets
-ok "puppeteer's conversation with it, probes, calls: no broken rule"
+ok "no problem in Puppeteer's conversation or in the browser's responses to validate"

@@ -20,7 +20,7 @@ want 0 'true
 "84"' cat verified value
 want 0 '' rpcx validate p.tape --strict
 want 0 '' found 'dap+exec:python3 -m debugpy.adapter'
-ok "debugpy, which answers launch once it is configured; no broken rule"
+ok "debugpy, whose response to launch follows configurationDone; no problem on the tape or live"
 
 cat >c.c <<'C'
 #include <stdio.h>
@@ -35,4 +35,4 @@ export SOURCE=$PWD/c.c LINE=4
 want 0 null rpcx subscribe "dap+exec:$lldb" launch program="$PWD/c" "${hooks[@]}" --method terminated --count 1
 want 0 'true
 "84"' cat verified value
-ok "lldb"
+ok "lldb: launch, a breakpoint, an expression there"

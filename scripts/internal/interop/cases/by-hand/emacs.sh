@@ -54,4 +54,4 @@ definition 3:1
 formatted ABC def
 command [x]
 stopped yes' cat out
-ok "capabilities, diagnostics, hover, a definition, formatting, a command, the end"
+ok "capabilities, diagnostics, hover, a definition, formatting, a command, shutdown"

@@ -23,13 +23,13 @@ want 0 '"I write it."
 "It is done."
 "end_turn"' rpcx eval "$agent" 'write hello' "${files[@]}" --on "$allow" --timeout 60s -q "$turn"
 want 0 "[\"$PWD/hello.txt\",\"hello\\n\"]" jq -c '[.path, .content]' written
-ok "a turn: the editor is asked for a permission, reads the file and writes it"
+ok "a turn: the agent requests a permission, and the editor reads and writes the file"
 
 want 0 '"I write it."
 "It was refused."
 "end_turn"' rpcx eval "$agent" 'write hello' "${files[@]}" --on "$reject" --timeout 60s -q "$turn"
 want 0 1 grep -c hello.txt written
-ok "a permission that is not given"
+ok "a rejected permission"
 
 rpcx connect "$agent" --session g "${files[@]}" --on "$allow" --timeout 60s
 rpcx eval @g 'be slow' -q "$turn" >turn 2>stderr.turn &
@@ -46,7 +46,7 @@ want 0 '"I write it."
 "It is done."
 "end_turn"' rpcx eval @g 'write it again' --timeout 60s -q "$turn"
 rpcx session close g
-ok "a session: a turn that Ctrl-C cancels, and the next one"
+ok "a session: Ctrl-C cancels a turn, and the next one succeeds"
 
 mkdir tools
 cat >tools/greet <<'SH'
@@ -57,4 +57,4 @@ chmod +x tools/greet
 echo "{$settings,\"mcpServers\":{\"shell\":{\"command\":\"rpcx\",\"args\":[\"serve\",\"mcp+stdio:\",\"--hooks\",\"tools\"],\"trust\":true}}}" >.gemini/settings.json
 want 0 'I greet.
 Hello, Ada' gemini --prompt 'greet Ada' --approval-mode yolo
-ok "the host of a folder of shell scripts"
+ok "Gemini CLI calls a tool in a directory of shell scripts"

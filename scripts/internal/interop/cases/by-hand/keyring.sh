@@ -31,4 +31,4 @@ status 6
 second-token' timeout 60 dbus-run-session -- bash inside.sh "$at"
 said 'is in the keyring, which cannot be read: there is no unlocked keyring'
 said 'is in the keyring, which cannot be read: it is not in the keyring'
-ok "kept there while it is open; a locked one is not unlocked, and a missing item is reported: status 6"
+ok "tokens are stored in an unlocked keyring; status 6 if it is locked or the item is missing"

@@ -33,4 +33,4 @@ want 0 'diagnosed a hook says no
 hover {"contents":"42"}
 command {"said":["x"]}
 stopped true' cat out
-ok "capabilities, diagnostics, hover, a command, the end"
+ok "capabilities, diagnostics, hover, a command, shutdown"

@@ -50,7 +50,7 @@ wait "$answered" || status=$?
 want 0 0 echo "$status"
 want 0 77 cat answered
 want 0 '' cat answered.err
-ok "with its echo answered the connection lives on, without it the server hangs up: nothing was seen"
+ok "with a hook for echo the connection stays open; without it, the server closes it before the update"
 
 # The ovsdb dialect answers echo itself. Its monitor is a stream whose first item is the response.
 page=ovsdb+tcp://127.0.0.1:$port
@@ -68,7 +68,7 @@ wait "$monitored" || status=$?
 want 0 0 echo "$status"
 want 0 $'[77]\n[78]' cat monitored
 want 0 '' cat monitored.err
-ok "the page: the monitor's first item and its update, echo answered in between"
+ok "the ovsdb dialect: the monitor's first item and its update, with responses to echo in between"
 
 # RFC 7047, section 4.1.7, requires "result": null beside the error. The server leaves it out.
 want 0 'must response-members' found "$page" --try list_dbs --try 'monitor=["Orders","m",{"Item":{}}]'
@@ -81,4 +81,4 @@ added nut 4
 deletions 1 <nil>
 deleted nut
 cancelled <nil>' ovsdb "127.0.0.1:$port"
-ok "probes: its errors have no result; libovsdb does with it what it does with rpcx serve"
+ok "validate: the server's errors have no result; libovsdb gets the same results as from rpcx serve"

@@ -11,9 +11,9 @@ said 'nosuch: The command nosuch has not been found \(code CommandNotFound\)'
 want 1 '' rpcx call "$qemu" qom-get path=/nosuch property=x
 said 'code DeviceNotFound'
 want 0 '{"guest":false,"reason":"host-qmp-quit"}' rpcx subscribe "$qemu" quit --method SHUTDOWN --count 1 -q '{guest, reason}'
-ok "commands, errors with their class, what it offers, an event"
+ok "commands, errors with their class, the catalog, an event"
 want 0 1 sh -c 'echo "{\"execute\":\"query-version\"}" | rpcx connect "$1" | grep -c "\"major\""' - "$qemu"
-ok "a conversation in a pipe"
+ok "connect with a pipe as its input"
 
 qemu-ga -m unix-listen -p "$PWD/ga.sock" -t "$PWD" -f "$PWD/ga.pid" >/dev/null 2>&1 &
 started+=("$!")
@@ -21,8 +21,8 @@ want 0 true rpcx call "qmp+unix:$PWD/ga.sock" guest-info -q '.supported_commands
 want 0 12345 rpcx call "qmp+unix:$PWD/ga.sock" guest-sync-delimited id:=12345
 want 1 '' rpcx call "qmp+unix:$PWD/ga.sock" nosuch
 want 0 true rpcx describe "qmp+unix:$PWD/ga.sock" -q '[.methods[].name] | contains(["guest-ping"])'
-ok "the guest agent: no greeting, a byte before an answer"
+ok "the guest agent: no greeting, a byte before a response"
 
 want 0 '' found "$qemu" --try query-status --try 'qom-get={"path":"/","property":"type"}' --try stop --try cont
 want 0 '' found "qmp+unix:$PWD/ga.sock" --try guest-info --try guest-get-time
-ok "probes, calls, events of both: no broken rule"
+ok "validate finds no problem in QEMU or its guest agent"

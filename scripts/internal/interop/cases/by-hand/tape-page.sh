@@ -74,7 +74,7 @@ want 0 '[8,false,0,0,0]' page '[document.querySelectorAll(".row").length, "hacke
 want 0 true page 'document.title.includes("</script>") && !document.documentElement.outerHTML.includes("hunter2")'
 want 0 '["BLOCKED","BLOCKED"]' page '[(() => { try { return eval("1") } catch { return "BLOCKED" } })(),
   (() => { const s = document.createElement("script"); s.textContent = "window.hacked = 1"; document.body.append(s); return window.hacked ? "RAN" : "BLOCKED" })()]'
-ok "a hostile tape is text alone, and the page's policy lets no other script run"
+ok "a hostile tape is shown as text, and the page's policy blocks other scripts"
 
 press j j Enter
 want 0 '["placeOrder",true,"Its response"]' page '[document.getElementById("detail-title").textContent,
@@ -88,14 +88,14 @@ write confirm
 want 0 '["confirm","= confirm"]' page '[...document.querySelectorAll(".row strong")].map((e) => e.textContent.replace("↩", "="))'
 press Escape
 want 0 8 page 'document.querySelectorAll(".row").length'
-ok "messages open, the keyboard goes from a call to its answer, text is found"
+ok "keys open a message, go from a call to its response, and search"
 
 press s
 want 0 true page '(() => { const [first, second] = [...document.querySelectorAll(".row")].map((e) => e.offsetTop); return second - first >= 34; })()'
 want 0 true page '(() => { const tops = [...document.querySelectorAll(".row")].map((e) => [parseFloat(e.querySelector(".when").textContent), e.offsetTop]);
   const at = tops.findIndex(([t]) => t === 1.5); return at < 0 || tops[at][1] - tops[at - 1][1] > 10 * 34; })()'
 press s
-ok "times to scale: what is far apart in time is far apart on the page"
+ok "with times to scale, the distance between messages grows with the time between them"
 
 began=$(date +%s%N)
 show long.html
@@ -115,7 +115,7 @@ want 0 true page '(() => { const select = document.getElementById("method"); sel
 want 0 true page '(() => { const select = document.getElementById("method"), began = performance.now();
   select.value = ""; document.getElementById("text").value = "/o_4[0-9]{3}/"; select.dispatchEvent(new Event("change"));
   return document.getElementById("summary").textContent.includes("· 2000 shown ·") && performance.now() - began < 2000; })()'
-ok "10,000 messages: there after $took ms, few of them elements, filtered by method and by expression"
+ok "10,000 messages: loaded in $took ms, fewer than 100 as elements, filtered by method and by regular expression"
 
 # In a narrow window, the list scrolls instead of the page, so the head stays visible.
 {
@@ -125,7 +125,7 @@ ok "10,000 messages: there after $took ms, few of them elements, filtered by met
 } >narrow.in
 rpcx connect "$tab" <narrow.in >narrow.out
 want 0 true sed -n 's/.*"id":2,.*"value":\(true\|false\).*/\1/p' narrow.out
-ok "a narrow window keeps the head in sight"
+ok "the header stays visible in a narrow window"
 
 # The contrast between text and background is at least 4.5 in both colour schemes.
 contrast='(() => { const lum = (c) => { const [r, g, b] = c.match(/[0-9.]+/g).map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
@@ -144,7 +144,7 @@ for scheme in light dark; do
   want 0 true sed -n 's/.*"id":2,.*"value":\(true\|false\).*/\1/p' $scheme.out
 done
 if cmp -s light.out dark.out; then bad=1; fi
-ok "light and dark, both readable"
+ok "text is readable in light and dark mode"
 
 # The network panel in Chromium's developer tools can open the HAR file.
 rpcx replay small.tape --format har >small.har
@@ -169,4 +169,4 @@ want 0 '["opened",1,"GET",101,"websocket",5,true]' page "(async () => {
     }
   }
 })()"
-ok "the network panel opens the HAR file, with its WebSocket and the messages"
+ok "the network panel opens the HAR file, and shows its WebSocket and messages"

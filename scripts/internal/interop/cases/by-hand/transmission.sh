@@ -35,4 +35,4 @@ said 'nosuch: method name not recognized'
 ok "calls and errors"
 
 want 0 $'0\n0\n0' sh -c "printf '{\"method\":\"session-stats\"}\n%.0s' 1 2 3 | rpcx call '$at' --batch --jobs 3 --jq .result.torrentCount"
-ok "several calls at once, each of which may meet the 409"
+ok "concurrent calls, each of which can get a 409"
