@@ -103,10 +103,10 @@ func TestStreamAllocatesNothing(t *testing.T) {
 		op   dialect.Op
 		most float64
 	}{
-		"subscribe":                {op: subscribe},
-		"watch":                    {op: watch},
-		"watch in a page of names": {page: pageOfNames, op: watch},
-		"subscribe by a page":      {page: pageOfNames + "[subscribe.eth_subscribe]\nitem = { method = 'eth_subscription' }\n", op: subscribe, most: 1}, // the stream's name is in no message
+		"subscribe": {op: subscribe},
+		"watch":     {op: watch},
+		"watch with a dialect file that renames members": {page: pageOfNames, op: watch},
+		"subscribe with a dialect file":                  {page: pageOfNames + "[subscribe.eth_subscribe]\nitem = { method = 'eth_subscription' }\n", op: subscribe, most: 1}, // the stream's name is in no message
 	} {
 		t.Run(name, func(t *testing.T) {
 			codec := jsonrpc.NewCodec(jsonrpc.Options{})
@@ -123,7 +123,7 @@ func TestStreamAllocatesNothing(t *testing.T) {
 				once()
 			}
 			if got := testing.AllocsPerRun(50, once) / n; got > c.most+0.01 {
-				t.Errorf("%.3f allocations a message", got)
+				t.Errorf("%.3f allocations per message", got)
 			}
 		})
 	}

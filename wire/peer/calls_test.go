@@ -20,17 +20,17 @@ func TestCallsCountWaitingCalls(t *testing.T) {
 	c.add(one, wire.ID("1"))
 	open := newCall(&c, "2")
 	if c.waiting != 2 || c.awaiting != 1 || c.onlyOpen() != open || c.count() != 2 {
-		t.Fatalf("%d wait, %d of them for a stream, %d in all", c.waiting, c.awaiting, c.count())
+		t.Fatalf("%d calls wait, %d of them for a stream, %d in total", c.waiting, c.awaiting, c.count())
 	}
 	c.setWaiting(open, false)
 	c.setWaiting(open, false)
 	if c.waiting != 1 || c.awaiting != 0 || c.onlyOpen() != nil {
-		t.Errorf("%d wait, %d of them for a stream", c.waiting, c.awaiting)
+		t.Errorf("%d calls wait, %d of them for a stream", c.waiting, c.awaiting)
 	}
 	c.remove(one)
 	c.remove(open)
 	if c.waiting != 0 || c.count() != 0 {
-		t.Errorf("%d wait, %d in all, of none", c.waiting, c.count())
+		t.Errorf("%d calls wait, %d in total, after both were removed", c.waiting, c.count())
 	}
 }
 
@@ -39,11 +39,11 @@ func TestCallsRememberEndedStreams(t *testing.T) {
 	s := newCall(&c, "1")
 	c.name(s, wire.ID(`"a"`))
 	if c.byToken[`"a"`] != s || c.endedStreams.Has([]byte(`"a"`)) {
-		t.Fatal("a stream that is open is not known, or is known as ended")
+		t.Fatal("an open stream is not in the table, or counts as ended")
 	}
 	c.remove(s)
 	if c.byToken[`"a"`] != nil || !c.endedStreams.Has([]byte(`"a"`)) {
-		t.Error("a stream that has ended is known as open, or not as ended")
+		t.Error("an ended stream is in the table, or does not count as ended")
 	}
 }
 
@@ -54,14 +54,14 @@ func TestCallsAbandonIsBounded(t *testing.T) {
 	}
 	c.abandon(&stream{}) // never sent, so it has no id
 	if len(c.abandoned) != maxAbandoned {
-		t.Errorf("%d abandoned calls are kept", len(c.abandoned))
+		t.Errorf("%d abandoned calls are stored", len(c.abandoned))
 	}
 	s := &stream{id: "7"}
 	if c.taken(wire.ID("7")) {
-		t.Error("an id is taken that nothing has")
+		t.Error("an unused id counts as taken")
 	}
 	if c.abandon(s); !c.taken(wire.ID("7")) {
-		t.Error("the id of an abandoned call is free")
+		t.Error("the id of an abandoned call does not count as taken")
 	}
 }
 
@@ -77,30 +77,30 @@ func TestCallsKeepEarlyItemsOfPendingCalls(t *testing.T) {
 		t.Errorf("%d items are unclaimed", len(items))
 	}
 	if items := c.unclaimed(); items != nil {
-		t.Errorf("%d items are unclaimed twice", len(items))
+		t.Errorf("%d items are returned twice", len(items))
 	}
 }
 
 func TestCallsAnErrorWithoutIDIsTheOnlyWaitingCalls(t *testing.T) {
 	c := newCalls()
 	if got := c.refused(nil, true); got.call != nil {
-		t.Fatal("it belongs to a call, of none")
+		t.Fatal("the error belongs to a call although none is pending")
 	}
 	s := newCall(&c, "1")
 	if got := c.refused(nil, true); got.call != s || got.others() != nil {
-		t.Fatal("it does not belong to the only call")
+		t.Fatal("the error does not belong to the only pending call")
 	}
 	other := newCall(&c, "2")
 	if got := c.refused(nil, true); got.call != nil {
-		t.Error("it belongs to one of two")
+		t.Error("the error belongs to one of two pending calls")
 	}
 	b := &rawBatch{sent: []*stream{s, other}}
 	s.batch, other.batch = b, b
 	if got := c.refused(nil, true); len(got.others()) != 1 {
-		t.Error("it does not belong to the batch")
+		t.Error("the error does not belong to both calls of the batch")
 	}
 	if got := c.refused(nil, false); got.call != nil {
-		t.Error("an error among others belongs to the batch")
+		t.Error("an error that is in an array with others belongs to the batch")
 	}
 }
 
@@ -108,9 +108,9 @@ func TestCallsOverfull(t *testing.T) {
 	c := newCalls()
 	s := newCall(&c, "1")
 	if !c.setOverfull(s, true) || c.setOverfull(s, true) || c.overfull != 1 {
-		t.Fatal("a stream is overfull twice, or not at all")
+		t.Fatal("setOverfull must report a change once")
 	}
 	if c.remove(s); c.overfull != 0 {
-		t.Error("a stream that has ended is overfull")
+		t.Error("an ended stream counts as overfull")
 	}
 }

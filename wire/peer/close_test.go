@@ -31,7 +31,7 @@ func TestWaitForLocked(t *testing.T) {
 			t.Errorf("%d, %v", n, err)
 		}
 		if err := p.waitForLocked(ctx, &p.change, func() bool { return true }); err != nil {
-			t.Error("what holds already is waited for:", err)
+			t.Error("waits for a condition that is true:", err)
 		}
 	})
 }

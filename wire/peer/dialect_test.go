@@ -84,7 +84,7 @@ func TestHandshake(t *testing.T) {
 				start := time.Now() // the closing message gets no response
 				p.Close()
 				if d := time.Since(start); d > 2*time.Second {
-					t.Error("the goodbye took", d)
+					t.Error("Close took", d)
 				}
 			})
 		})
@@ -106,7 +106,7 @@ func TestGoodbye(t *testing.T) {
 		start := time.Now()
 		p.Close()
 		if time.Since(start) > 0 {
-			t.Error("it took", time.Since(start))
+			t.Error("Close took", time.Since(start))
 		}
 	})
 }
@@ -237,7 +237,7 @@ func TestWritesAreCoalesced(t *testing.T) {
 		}
 		start := time.Now()
 		if _, err := p.Call(t.Context(), "x", nil); err != nil || time.Since(start) != time.Second {
-			t.Error("a sole message takes", time.Since(start), err)
+			t.Error("a single message takes", time.Since(start), err)
 		}
 	})
 }
@@ -252,8 +252,8 @@ func TestWriteFails(t *testing.T) {
 		want    string
 		message string
 	}{
-		{"and the reader knows why", &wire.CloseError{Child: child}, "plugin ended with status 3", `plugin ended with status 3, before "x" was answered`},
-		{"and the reader waits on", nil, "connection lost: broken pipe", `connection lost: broken pipe, before "x" was answered`},
+		{"the read returns the reason", &wire.CloseError{Child: child}, "plugin ended with status 3", `plugin ended with status 3, before "x" was answered`},
+		{"the read does not return", nil, "connection lost: broken pipe", `connection lost: broken pipe, before "x" was answered`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -269,7 +269,7 @@ func TestWriteFails(t *testing.T) {
 				}
 				<-p.Done()
 				if p.Err() == nil {
-					t.Error("it ended well")
+					t.Error("the connection ended without an error")
 				}
 				far.Close()
 			})
@@ -358,7 +358,7 @@ func TestSingleExchange(t *testing.T) {
 				})})
 				<-p.Done()
 				if method != "slow" && ended == nil {
-					t.Error("the handler was not told")
+					t.Error("the handler was not cancelled")
 				}
 				if msg, err := far.Recv(); method != "gone" && (err != nil || !strings.HasPrefix(string(msg), `{"jsonrpc":"2.0","id":1,"result":1`)) {
 					t.Error(string(msg), err)

@@ -176,7 +176,7 @@ func TestBackpressure(t *testing.T) {
 		p, _, s, sent := slowFar(t, peer.Options{StreamBuffer: buffer}, 10<<10)
 		synctest.Wait()
 		if n := sent(); n < 100 || n > 300 {
-			t.Errorf("%d messages of 10 KiB were taken, though the buffer is 1 MiB", n)
+			t.Errorf("%d messages of 10 KiB were read with a buffer of 1 MiB", n)
 		}
 		if m, err := s.Next(t.Context()); err != nil || m.Kind != wire.Response {
 			t.Fatal(m.Kind, err)
@@ -249,12 +249,12 @@ func TestSlowStreamDoesNotDelayAnAnswer(t *testing.T) {
 				}
 				close(release)
 				if n := sent(); n < 3000 {
-					t.Errorf("the reader did not go on: %d, then %d", stopped, n)
+					t.Errorf("the reader did not continue: %d messages, then %d", stopped, n)
 				}
 				var err error
 				for n := 0; err == nil; n++ {
 					if _, err = s.Next(t.Context()); n > 10000 {
-						t.Fatal("the stream does not end")
+						t.Fatal("the stream did not end")
 					}
 				}
 				if f := wire.AsFault(err); f == nil || f.Kind != wire.IO {
@@ -293,7 +293,7 @@ func TestCloseWhileBusy(t *testing.T) {
 		a.Close()
 		b.Close()
 		if d := time.Since(start); d > 5*time.Second {
-			t.Error("closing took", d)
+			t.Error("Close took", d)
 		}
 		if running != 0 {
 			t.Error(running, "handlers outlive Close")
@@ -371,7 +371,7 @@ func TestNotificationsBounded(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if len(got) != many || got[many-1] != fmt.Sprintf("[%d]", many-1) || len(notes) > 0 {
-			t.Fatalf("%d came, %v", len(got), notes)
+			t.Fatalf("%d notifications were handled, notes %v", len(got), notes)
 		}
 		// A call is pending.
 		if _, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "never"}); err != nil {
@@ -386,7 +386,7 @@ func TestNotificationsBounded(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if len(got) >= many || len(notes) == 0 || notes[0].Kind != peer.NoteDropped || got[len(got)-1] != fmt.Sprintf("[%d]", many-1) {
-			t.Errorf("%d came, %d notes", len(got), len(notes))
+			t.Errorf("%d notifications were handled, %d notes", len(got), len(notes))
 		}
 		p.Close()
 		if want := fmt.Sprintf("notifications lost in total: %d", many-len(got)); len(notes) != 2 || notes[1].Text != want {

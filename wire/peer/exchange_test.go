@@ -59,12 +59,12 @@ func TestExchangeCalls(t *testing.T) {
 	}{
 		{"answered", `{"jsonrpc":"2.0","id":1,"result":[1.10]}`, nil, `[1.10]`},
 		{"an error", `{"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"no"}}`, nil, "no (code 5)"},
-		{"an error without id belongs to its exchange", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`, nil, "Parse error (code -32700)"},
+		{"an error without an id belongs to its exchange", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`, nil, "Parse error (code -32700)"},
 		{"nothing", ``, nil, "protocol: the HTTP response does not answer the request"},
-		{"somebody else's", `{"jsonrpc":"2.0","id":9,"result":1}`, nil, "protocol: the HTTP response does not answer the request"},
-		{"no JSON", `<html>`, nil, "protocol: the HTTP response does not answer the request: the peer sent a malformed message: Parse error (expected a JSON value at byte 0)"},
+		{"a response to another request", `{"jsonrpc":"2.0","id":9,"result":1}`, nil, "protocol: the HTTP response does not answer the request"},
+		{"not JSON", `<html>`, nil, "protocol: the HTTP response does not answer the request: the peer sent a malformed message: Parse error (expected a JSON value at byte 0)"},
 		{"the exchange fails", ``, wire.NewFault(wire.Auth, "401 Unauthorized", nil), "auth: 401 Unauthorized"},
-		{"it fails after the answer", `{"id":1,"result":1}`, wire.NewFault(wire.Closed, "cut off", nil), "1"},
+		{"the exchange fails after the response", `{"id":1,"result":1}`, wire.NewFault(wire.Closed, "cut off", nil), "1"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestExchangeStreams(t *testing.T) {
 		}
 		synctest.Wait()
 		if !left {
-			t.Error("the exchange of a cancelled stream goes on")
+			t.Error("the exchange of a cancelled stream did not end")
 		}
 	})
 }
@@ -332,7 +332,7 @@ func TestACallIsCancelledOnce(t *testing.T) {
 				}
 				p.Close()
 				if cancels != 1 {
-					t.Errorf("%d cancels", cancels)
+					t.Errorf("%d cancel messages, want 1", cancels)
 				}
 			})
 		})
@@ -419,7 +419,7 @@ func TestExchangesAnewTogether(t *testing.T) {
 		close(lost)
 		wg.Wait()
 		if len(notes) != 1 {
-			t.Errorf("noted: %q", notes)
+			t.Errorf("notes: %q, want 1", notes)
 		}
 	})
 }

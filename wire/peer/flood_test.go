@@ -60,7 +60,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 		name       string
 		size, want int
 		raw        bool
-	}{{"handler, many", 1, 8, false}, {"taken, many", 1, 8, true}, {"handler, large", 90 << 20, 1, false}, {"taken, large", 90 << 20, 1, true}} {
+	}{{"handlers, many requests", 1, 8, false}, {"Incoming, many requests", 1, 8, true}, {"handlers, large requests", 90 << 20, 1, false}, {"Incoming, large requests", 90 << 20, 1, true}} {
 		if testkit.Race && c.raw && c.size > 1 { // scripts/check also runs this test without the race detector
 			continue
 		}
@@ -160,7 +160,7 @@ func TestExchangeOfANotificationIsBounded(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := p.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: "x"}); err == nil {
-			t.Error("it was sent")
+			t.Error("the notification was sent")
 		}
 		if n := most.Load(); n > 64 {
 			t.Error(n, "answers were posted at once")
@@ -168,7 +168,7 @@ func TestExchangeOfANotificationIsBounded(t *testing.T) {
 		start := time.Now()
 		p.Close()
 		if took := time.Since(start); took > 5*time.Second {
-			t.Error("closing took", took)
+			t.Error("Close took", took)
 		}
 	})
 }
@@ -198,7 +198,7 @@ func TestLossyStreams(t *testing.T) {
 		}
 		m, err := watch.Next(t.Context())
 		if err != nil || m.Event == nil || m.Event.Kind != wire.Gap {
-			t.Fatal("no gap first", m.Event, err)
+			t.Fatal("the first event is not a gap:", m.Event, err)
 		}
 		got := m.Event.Missed
 		for ; got < sent; got++ {

@@ -93,7 +93,7 @@ func TestFollow(t *testing.T) {
 		}
 		left := open(dialect.Subscribe, "follow s")
 		if ours, _ := p.Pending(); ours != 1 {
-			t.Errorf("%d are pending", ours)
+			t.Errorf("%d calls are pending, want 1", ours)
 		}
 		if err := left.Cancel(t.Context()); err != nil {
 			t.Error(err)
@@ -104,7 +104,7 @@ func TestFollow(t *testing.T) {
 		want(lost, "null")
 		synctest.Wait()
 		if _, err := lost.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
-			t.Errorf("the end of the connection is %v", err)
+			t.Errorf("after the connection ended: %v, want a fault of kind closed", err)
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // leaving is a handler that takes a second for each notification, and for a request runs until its context ends.
-type leaving struct{ told, ended []string }
+type leaving struct{ handled, ended []string }
 
 func (l *leaving) Close() error { return nil }
 
@@ -27,7 +27,7 @@ func (l *leaving) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	}
 	select {
 	case <-time.After(time.Second):
-		l.told = append(l.told, in.Msg.Method)
+		l.handled = append(l.handled, in.Msg.Method)
 	case <-ctx.Done():
 		l.ended = append(l.ended, in.Msg.Method)
 	}
@@ -56,14 +56,14 @@ func TestCloseOfThePeer(t *testing.T) {
 				there.Close()
 				synctest.Wait()
 				if len(l.ended) != 1 || l.ended[0] != "asked" {
-					t.Errorf("when the peer was gone, %q had ended", l.ended)
+					t.Errorf("after the peer closed, the handlers %q had ended", l.ended)
 				}
 				if ours {
 					p.Close()
 				}
 				<-p.Done()
-				if want := map[bool]int{false: 2, true: 0}[ours]; len(l.told) != want {
-					t.Errorf("%q were handled", l.told)
+				if want := map[bool]int{false: 2, true: 0}[ours]; len(l.handled) != want {
+					t.Errorf("the notifications %q were handled", l.handled)
 				}
 				if err := p.Err(); err != nil {
 					t.Error(err)
@@ -75,7 +75,7 @@ func TestCloseOfThePeer(t *testing.T) {
 
 // A cancelled subscription waits, within bounds, for the name of its stream, because rpcx cannot unsubscribe without the name.
 func TestCancellingBeforeTheResponse(t *testing.T) {
-	for name, answers := range map[string]bool{"it answers": true, "it does not": false} {
+	for name, answers := range map[string]bool{"the peer responds": true, "the peer does not respond": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				here, there := transport.Pair()
@@ -109,9 +109,9 @@ func TestCancellingBeforeTheResponse(t *testing.T) {
 				want := `{"jsonrpc":"2.0","id":2,"method":"x_unsubscribe","params":["s"]}`
 				switch {
 				case answers && (took != time.Second || len(got) != 2 || got[1] != want):
-					t.Errorf("after %v it got %q", took, got)
+					t.Errorf("Cancel took %v, and the peer received %q", took, got)
 				case !answers && (took != 3*time.Second || len(got) != 1):
-					t.Errorf("after %v it got %q", took, got)
+					t.Errorf("Cancel took %v, and the peer received %q", took, got)
 				}
 			})
 		})

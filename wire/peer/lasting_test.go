@@ -32,7 +32,7 @@ func TestACallCancelledBeforeThereIsRoomIsNotSent(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := p.Open(ctx, dialect.Op{Kind: dialect.Call, Method: "cancelled"}); err == nil {
-			t.Fatal("there was room")
+			t.Fatal("a message was sent although there is no room")
 		}
 		for read := 0; read < 200; {
 			msg, err := far.Recv()
@@ -56,7 +56,7 @@ func TestEachCallOfAPipelineIsPromoted(t *testing.T) {
 	for id := 1; id <= 64; id++ {
 		c := &pipelineSlot{got: make(chan string, 2), plain: true}
 		if !l.Send(&dialect.Op{Kind: dialect.Call, Method: "a"}, c) {
-			t.Fatal("not sent")
+			t.Fatal("the call was not sent")
 		}
 		l.Flush()
 		l.Promote(c)

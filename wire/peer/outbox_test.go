@@ -11,11 +11,11 @@ import (
 func TestOutboxStartsOneWriter(t *testing.T) {
 	var b outbox
 	if !b.put(outgoing{msg: []byte("1")}) || b.put(outgoing{msg: []byte("22")}) {
-		t.Fatal("not exactly one writer is started")
+		t.Fatal("the first message must start a writer, and the second must not")
 	}
 	batch := b.take()
 	if len(batch) != 2 || string(batch[1].msg) != "22" || b.bytes != 3 {
-		t.Fatalf("%d messages are taken, %d bytes count", len(batch), b.bytes)
+		t.Fatalf("took %d messages, %d bytes in the outbox; want 2 and 3", len(batch), b.bytes)
 	}
 	b.put(outgoing{msg: []byte("333")})
 	opens := b.room.Wait()
@@ -23,10 +23,10 @@ func TestOutboxStartsOneWriter(t *testing.T) {
 	select {
 	case <-opens:
 	default:
-		t.Error("nobody is told that there is room")
+		t.Error("no signal after the outbox has room")
 	}
 	if b.bytes != 3 || batch[0].msg != nil {
-		t.Errorf("%d bytes count, and the written ones are kept", b.bytes)
+		t.Errorf("%d bytes in the outbox, want 3; or it still has the written messages", b.bytes)
 	}
 }
 
@@ -34,15 +34,15 @@ func TestOutboxIsFull(t *testing.T) {
 	var b outbox
 	b.put(outgoing{msg: make([]byte, roomBytes)})
 	if b.full() {
-		t.Fatal("it is full at its limit")
+		t.Fatal("full at the limit")
 	}
 	b.put(outgoing{msg: make([]byte, 1)})
 	if !b.full() {
-		t.Fatal("it is not full beyond its limit")
+		t.Fatal("not full above the limit")
 	}
 	b.written(b.take(), roomBytes+1)
 	if b.full() {
-		t.Error("it is full when all is written")
+		t.Error("full after all messages were written")
 	}
 }
 
@@ -55,7 +55,7 @@ func TestOverflow(t *testing.T) {
 		s.box.Put(&wire.Message{Raw: make([]byte, size-mailbox.Overhead)})
 		p.overflowLocked(s)
 		if f := wire.AsFault(s.box.Err()); (f != nil && f.Kind == wire.IO) != left || s.overfull == left {
-			t.Errorf("with %d bytes: %v, overfull %v", size, s.box.Err(), s.overfull)
+			t.Errorf("%d bytes: error %v, overfull %v", size, s.box.Err(), s.overfull)
 		}
 	}
 }

@@ -93,8 +93,8 @@ func (c *pipelineSlot) Opened(st dialect.Stream) {
 // ends, the call gets a stream.
 func TestPipeline(t *testing.T) {
 	for name, conn := range map[string]func(m *mirror) wire.Conn{
-		"one by one": func(m *mirror) wire.Conn { return m },
-		"many":       func(m *mirror) wire.Conn { return &runs{m} },
+		"one message per write":      func(m *mirror) wire.Conn { return m },
+		"several messages per write": func(m *mirror) wire.Conn { return &runs{m} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &mirror{come: make(chan [][]byte, 8)}
@@ -140,17 +140,17 @@ func TestPipelineRefusesOne(t *testing.T) {
 		c := &pipelineSlot{got: make(chan string, 2), plain: true}
 		calls = append(calls, c)
 		if !l.Send(&dialect.Op{Kind: dialect.Call, Method: method}, c) {
-			t.Fatal("not sent")
+			t.Fatal("the call was not sent")
 		}
 	}
 	l.Flush()
 	for i, want := range []string{`"ok"`, "failed: the message is too large", `"ok"`, "failed: the message is too large"} {
 		if got := <-calls[i].got; got != want {
-			t.Errorf("call %d: %s, not %s", i+1, got, want)
+			t.Errorf("call %d: got %s, want %s", i+1, got, want)
 		}
 	}
 	if n, _ := p.Pending(); n != 0 {
-		t.Errorf("%d are pending", n)
+		t.Errorf("%d calls are pending", n)
 	}
 	close(m.come)
 }
@@ -187,7 +187,7 @@ func TestPipelineKeepsOthers(t *testing.T) {
 	calls := []*pipelineSlot{{got: make(chan string, 2), plain: true}, {got: make(chan string, 2), plain: true}}
 	for _, c := range calls {
 		if !l.Send(&dialect.Op{Kind: dialect.Call, Method: "a"}, c) {
-			t.Fatal("not sent")
+			t.Fatal("the call was not sent")
 		}
 	}
 	l.Flush()
@@ -197,7 +197,7 @@ func TestPipelineKeepsOthers(t *testing.T) {
 	m.come <- [][]byte{response("7", "0"), response(`"2"`, "0"), response("1", "10"), response("2", "20")}
 	for i, want := range []string{"10", "stream: 20"} {
 		if got := <-calls[i].got; got != want {
-			t.Errorf("call %d: %s, not %s", i+1, got, want)
+			t.Errorf("call %d: got %s, want %s", i+1, got, want)
 		}
 	}
 	close(m.come)
@@ -206,8 +206,8 @@ func TestPipelineKeepsOthers(t *testing.T) {
 // TestPipelineAfterTheEnd checks that Flush writes nothing, and starts no goroutine, after the connection has ended.
 func TestPipelineAfterTheEnd(t *testing.T) {
 	for name, conn := range map[string]func(m *mirror) wire.Conn{
-		"flushes at once": func(m *mirror) wire.Conn { return m },
-		"queues":          func(m *mirror) wire.Conn { return &queued{Conn: m, m: m} },
+		"flushes without blocking": func(m *mirror) wire.Conn { return m },
+		"cannot flush":             func(m *mirror) wire.Conn { return &queued{Conn: m, m: m} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			written := 0
@@ -217,7 +217,7 @@ func TestPipelineAfterTheEnd(t *testing.T) {
 			l := p.Pipeline(4, func() {})
 			c := &pipelineSlot{got: make(chan string, 2)}
 			if !l.Send(&dialect.Op{Kind: dialect.Call, Method: "a"}, c) {
-				t.Fatal("not sent")
+				t.Fatal("the call was not sent")
 			}
 			close(m.come)
 			<-p.Done()
@@ -256,14 +256,14 @@ func usePipeline(t *testing.T, m *mirror, conn wire.Conn) {
 	defer p.Close()
 	l := p.Pipeline(4, func() {})
 	if l == nil || p.Pipeline(4, func() {}) != nil {
-		t.Fatal("there is one pipeline")
+		t.Fatal("the first pipeline is nil, or the second is not")
 	}
 	var calls []*pipelineSlot
 	send := func(method string, plain bool) {
 		c := &pipelineSlot{got: make(chan string, 2), plain: plain}
 		calls = append(calls, c)
 		if !l.Send(&dialect.Op{Kind: dialect.Call, Method: method}, c) {
-			t.Fatal("not sent")
+			t.Fatal("the call was not sent")
 		}
 	}
 	send("a", true)
@@ -274,12 +274,12 @@ func usePipeline(t *testing.T, m *mirror, conn wire.Conn) {
 		send("a", true)
 	}
 	if n, _ := p.Pending(); n != 204 {
-		t.Errorf("%d are pending", n)
+		t.Errorf("%d calls are pending", n)
 	}
 	l.Flush()
 	for i, want := range map[int]string{0: "10", 2: "stream: 30", 4: "50", 203: "stream: 2040"} {
 		if got := <-calls[i].got; got != want {
-			t.Errorf("call %d: %s, not %s", i+1, got, want)
+			t.Errorf("call %d: got %s, want %s", i+1, got, want)
 		}
 	}
 	l.Promote(calls[1])
@@ -292,7 +292,7 @@ func usePipeline(t *testing.T, m *mirror, conn wire.Conn) {
 		t.Error(got)
 	}
 	if l.Send(&dialect.Op{Kind: dialect.Call, Method: "a"}, calls[0]) {
-		t.Error("sent though the connection has ended")
+		t.Error("a call was sent after the connection ended")
 	}
 }
 
@@ -388,7 +388,7 @@ func TestPipelineAllocates(t *testing.T) {
 		<-e.asleep
 		runtime.ReadMemStats(&after)
 		if done.n != 2*n {
-			t.Errorf("%d calls were answered, not %d", done.n, 2*n)
+			t.Errorf("%d calls were answered, want %d", done.n, 2*n)
 		}
 		if got := after.Mallocs - before.Mallocs; got > n/100 {
 			t.Errorf("%d in flight: %d allocations for %d calls", jobs, got, n)

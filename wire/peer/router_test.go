@@ -26,7 +26,7 @@ func TestSendAboutFails(t *testing.T) {
 		err := p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "x", About: wire.ID("7")})
 		var closed *wire.CloseError
 		if !errors.As(err, &closed) {
-			t.Error("it was sent:", err)
+			t.Error("the message counts as sent:", err)
 		}
 	})
 }

@@ -24,7 +24,7 @@ func TestScenariosOverSockets(t *testing.T) {
 			t.Run(scheme+" "+role, func(t *testing.T) {
 				eachScenario(t, func(t *testing.T, steps string) {
 					if strings.HasPrefix(steps, "with pair") || strings.HasPrefix(steps, "with bubble") {
-						t.Skip("not between sockets")
+						t.Skip("sockets cannot play this scenario")
 					}
 					near, far := ends(t, l)
 					if role == "listens" {

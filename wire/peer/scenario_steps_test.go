@@ -103,7 +103,7 @@ func (s *stage) note(kind, text string) error {
 		return noteNames[n.Kind] == kind && strings.Contains(n.Text, text)
 	})
 	if i < 0 {
-		return fmt.Errorf("%w like it among %v", errNotYet, s.notes)
+		return fmt.Errorf("%w: no such note in %v", errNotYet, s.notes)
 	}
 	s.notes = slices.Delete(s.notes, i, i+1)
 	return nil
@@ -138,7 +138,7 @@ func (s *stage) over(want string) error {
 	select {
 	case <-s.p.Done():
 	default:
-		return fmt.Errorf("%w that ended it", errNotYet)
+		return fmt.Errorf("%w: the connection has not ended", errNotYet)
 	}
 	got := ""
 	if err := s.p.Err(); err != nil {

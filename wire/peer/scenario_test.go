@@ -188,7 +188,7 @@ func (s *stage) start() {
 }
 
 // errNotYet means that a message may still arrive.
-var errNotYet = errors.New("there is nothing")
+var errNotYet = errors.New("not yet")
 
 // step runs a step. In a bubble, all messages have arrived when all goroutines wait. Elsewhere, step waits for the expected
 // message, and does not check that there is none.
@@ -257,7 +257,7 @@ func (s *stage) take(verb, rest string) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if len(s.sent)+len(s.notes)+len(s.took)+len(s.handled) > 0 {
-			return fmt.Errorf("there is: sent %q, notes %v, taken %q, handled %q", s.sent, s.notes, s.took, s.handled)
+			return fmt.Errorf("unexpected: sent %q, notes %v, taken %q, handled %q", s.sent, s.notes, s.took, s.handled)
 		}
 	case "over":
 		return s.over(rest)

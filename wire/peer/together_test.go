@@ -101,11 +101,11 @@ func TestMessagesReadTogetherAreRecordedFirst(t *testing.T) {
 			p.Close()
 			for i, msg := range msgs {
 				if i >= len(recorded) || recorded[i] != string(msg) || tapped && (i >= len(seen) || seen[i] != string(msg)) {
-					t.Fatalf("message %d is not in its place", i)
+					t.Fatalf("message %d is missing or out of order", i)
 				}
 			}
 			if len(recorded) != n || (most > 1) == tapped {
-				t.Errorf("%d messages, %d at once", len(recorded), most)
+				t.Errorf("%d messages, at most %d recorded together", len(recorded), most)
 			}
 		})
 	}

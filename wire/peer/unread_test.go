@@ -24,7 +24,7 @@ func TestUnreadAnswersOfOneClientAreBounded(t *testing.T) {
 		budget *peer.Budget
 		most   int64
 		array  bool
-	}{{"alone", nil, 20, false}, {"with others", peer.NewBudget(4 << 20), 8, false}, {"in an array", nil, 70, true}} {
+	}{{"alone", nil, 20, false}, {"with a common limit", peer.NewBudget(4 << 20), 8, false}, {"in an array", nil, 70, true}} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				near, far := transport.Pair()
@@ -58,11 +58,11 @@ func TestUnreadAnswersOfOneClientAreBounded(t *testing.T) {
 				}()
 				synctest.Wait()
 				if n := made.Load(); n > c.most {
-					t.Errorf("%d answers were made", n)
+					t.Errorf("%d responses were made", n)
 				}
 				if c.array {
 					if m, err := far.Recv(); err != nil || len(m) > 80<<20 || strings.Count(string(m), `"id":`) != asked {
-						t.Errorf("%d bytes, %v", len(m), err)
+						t.Errorf("the array has %d bytes, error %v", len(m), err)
 					}
 					return
 				}
@@ -123,11 +123,11 @@ func TestWaitingForTheOthersEndsEachTime(t *testing.T) {
 			ask["other"](bound)
 			ask["one"](1)
 			if n := made["one"].Load(); n != 3+round {
-				t.Fatalf("round %d: %d answers were made while the other holds too much", round, n)
+				t.Fatalf("round %d: %d responses were made while the other connection exceeded the limit", round, n)
 			}
 			read["other"]()
 			if n := made["one"].Load(); n != 4+round {
-				t.Fatalf("round %d: %d answers were made when the other had read", round, n)
+				t.Fatalf("round %d: %d responses were made after the other connection released memory", round, n)
 			}
 		}
 	})

@@ -56,10 +56,10 @@ func TestUnreadAnswersAreStoredOnce(t *testing.T) {
 		}
 		// In addition to the common limit, each client has a small share and one response in progress.
 		if n := made.Load(); n > bound/answer+clients*3+16 {
-			t.Errorf("%d answers were made", n)
+			t.Errorf("%d responses were made", n)
 		}
 		if held, kept := int(made.Load())*answer, live()-before; kept > held*5/4 {
-			t.Errorf("%d MiB are kept of answers of %d MiB", kept>>20, held>>20)
+			t.Errorf("%d MiB in memory for responses of %d MiB", kept>>20, held>>20)
 		}
 	})
 }

@@ -12,6 +12,6 @@ func TestSomeHandshakesAreKept(t *testing.T) {
 		p.showLocked(&wire.Message{Kind: wire.Handshake, Method: "hello"}, (*stream).sees)
 	}
 	if len(p.calls.handshakes) != maxHandshakes {
-		t.Errorf("%d handshakes are kept", len(p.calls.handshakes))
+		t.Errorf("%d handshakes are stored", len(p.calls.handshakes))
 	}
 }

@@ -19,7 +19,7 @@ func TestRecent(t *testing.T) {
 		t.Error(len(r.in), len(r.order))
 	}
 	if !r.Has([]byte("again")) || !r.Has(fmt.Append(nil, 3*maxRecent-1)) || r.Has([]byte("0")) {
-		t.Error("the wrong ones are remembered")
+		t.Error("the latest streams are forgotten, or the oldest is not")
 	}
 }
 
@@ -33,7 +33,7 @@ func TestEarlyIsBounded(t *testing.T) {
 		t.Error(n)
 	}
 	if e.Keep(&wire.Message{Stream: wire.ID("1"), Raw: []byte("{}")}, 10_000) || e.Missing(wire.ID("1")) != 2 || e.Missing(wire.ID("2")) != 0 {
-		t.Error("a hole, or a wrong count", e.lost)
+		t.Error("an item after a lost one was stored, or the count is wrong:", e.lost)
 	}
 	if got := e.Take(wire.ID("1")); len(got) != n || e.size != 0 || len(e.items) != 0 {
 		t.Error(len(got), e.size)
@@ -54,7 +54,7 @@ func TestKeptItemsHaveNoGaps(t *testing.T) {
 	}
 	for _, stream := range []string{"0", fmt.Sprint(maxRecent)} {
 		if e.Keep(item(stream, 10), limit) || len(e.Take(wire.ID(stream))) != 0 {
-			t.Error("an item behind a gap of stream", stream)
+			t.Error("an item after a gap was stored, stream", stream)
 		}
 	}
 }
@@ -67,13 +67,13 @@ func TestLostItemsAreCounted(t *testing.T) {
 	}
 	e.lose("0")
 	if got := []int64{e.Missing(wire.ID("0")), e.Missing(wire.ID("1")), e.Missing(wire.ID("other"))}; got[0] != 2 || got[1] != 1 || got[2] != 0 {
-		t.Error("as long as there is room:", got)
+		t.Error("counts of single streams:", got)
 	}
 	e.lose("other")
 	e.lose("0")
 	e.lose("another")
 	if got := []int64{e.Missing(wire.ID("0")), e.Missing(wire.ID("1")), e.Missing(wire.ID("other")), e.Missing(wire.ID("never lost"))}; got[0] != 5 || got[1] != 3 || got[2] != 2 || got[3] != 2 {
-		t.Error("beyond:", got)
+		t.Error("shared count:", got)
 	}
 	if len(e.lost) != maxRecent+1 {
 		t.Error(len(e.lost), "counts")

@@ -11,10 +11,10 @@ import (
 func TestTheStateOnlyMovesForward(t *testing.T) {
 	var e Ending
 	if e.Enter(Closing); e.Live() || e.State != Closing {
-		t.Fatal("it does not close")
+		t.Fatal("the state is not Closing")
 	}
 	if e.Enter(EOF); e.State != Closing {
-		t.Error("it goes back")
+		t.Error("the state went back")
 	}
 }
 
@@ -34,23 +34,23 @@ func TestWhyAConnectionEnds(t *testing.T) {
 		reason error // what open calls report
 		final  string
 	}{
-		"the peer has closed its sending side": {Ending{}, io.EOF, EOF, io.EOF, ""},
-		"the peer breaks the framing":          {Ending{}, framing, EOF, framing, "no length"},
-		"the peer says goodbye":                {Ending{}, goodbye, Closing, goodbye, ""},
-		"the connection is errTorn":            {Ending{}, errTorn, Closing, errTorn, "connection lost: reset by peer"},
-		"we have closed it":                    {Ending{Ours: true}, errTorn, Closing, ErrOurs, ""},
-		"it could not be written to":           {Ending{Abort: errUnsent}, errTorn, Closing, errUnsent, "connection lost: broken pipe"},
-		"it could not be written to: a child":  {Ending{Abort: errUnsent}, exited, Closing, exited, "connection lost: broken pipe"},
-		"it could not be written to: framing":  {Ending{Abort: errUnsent}, framing, EOF, framing, "connection lost: broken pipe"},
+		"the peer has closed its sending side":               {Ending{}, io.EOF, EOF, io.EOF, ""},
+		"the peer violates the framing":                      {Ending{}, framing, EOF, framing, "no length"},
+		"the peer sends a close message":                     {Ending{}, goodbye, Closing, goodbye, ""},
+		"the connection is reset":                            {Ending{}, errTorn, Closing, errTorn, "connection lost: reset by peer"},
+		"rpcx has closed the connection":                     {Ending{Ours: true}, errTorn, Closing, ErrOurs, ""},
+		"a write failed, then the connection is reset":       {Ending{Abort: errUnsent}, errTorn, Closing, errUnsent, "connection lost: broken pipe"},
+		"a write failed, then a child exits":                 {Ending{Abort: errUnsent}, exited, Closing, exited, "connection lost: broken pipe"},
+		"a write failed, then the peer violates the framing": {Ending{Abort: errUnsent}, framing, EOF, framing, "connection lost: broken pipe"},
 	} {
 		e := c.before
 		if reason := e.Stop(c.err); reason != c.reason || e.State != c.state {
-			t.Errorf("%s: state %d, %v", name, e.State, reason)
+			t.Errorf("%s: state %d, reason %v", name, e.State, reason)
 		}
 		e.Finish(c.err)
 		f := wire.AsFault(e.Err())
 		if (f == nil) != (c.final == "") || f != nil && f.Message != c.final {
-			t.Errorf("%s: it ends with %v", name, e.Err())
+			t.Errorf("%s: ends with %v", name, e.Err())
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestFaultsNameTheMethodOnce(t *testing.T) {
 	}
 	named := &wire.Fault{Kind: wire.IO, Method: "sub"}
 	if f := Fault(named, "add", ""); f.Method != "sub" || f == named {
-		t.Error("another method is named, or the fault is shared")
+		t.Error("the fault has another method, or is not a copy")
 	}
 }
 

@@ -18,14 +18,14 @@ func TestRequestsAreCounted(t *testing.T) {
 	f.Start(a)
 	f.Take(b)
 	if f.Len() != 2 || f.bytes != 30 || !f.Full(1) || f.Idle() {
-		t.Fatalf("%d requests of %d bytes", f.Len(), f.bytes)
+		t.Fatalf("%d requests with %d bytes, want 2 with 30 that are full and have a handler", f.Len(), f.bytes)
 	}
 	f.Finish(a)
 	if f.Full(1) || !f.Idle() {
-		t.Error("one of two fills it, or has a handler")
+		t.Error("full with one of two requests, or not idle")
 	}
 	if !f.Untake(b) || f.Untake(b) || f.Len() != 0 || f.bytes != 0 || len(f.Taken()) != 0 {
-		t.Errorf("%d requests of %d bytes are left", f.Len(), f.bytes)
+		t.Errorf("%d requests with %d bytes after the last was untaken, or Untake succeeded twice", f.Len(), f.bytes)
 	}
 }
 
@@ -33,24 +33,24 @@ func TestRequestsAreUnansweredOnce(t *testing.T) {
 	f := NewRequests(10)
 	a, b := arrive(&f, "1", 1), arrive(&f, "2", 1)
 	if !f.Answered(a) || f.Answered(a) || !f.Unanswered() {
-		t.Fatal("one is answered twice, or both are")
+		t.Fatal("Answered(a) must succeed once, and b must remain unanswered")
 	}
 	if !f.Answered(New(&wire.Message{Kind: wire.Invalid}, nil)) || !f.Unanswered() {
-		t.Error("what is not a request counts as one")
+		t.Error("an invalid message counts as a request")
 	}
 	if f.Answered(b); f.Unanswered() {
-		t.Error("both are answered, and one is not")
+		t.Error("a request remains unanswered after both were answered")
 	}
 }
 
 func TestRequestsLimitBytes(t *testing.T) {
 	f := NewRequests(10)
 	if f.Full(mostBytes + 1) {
-		t.Fatal("the first request is too large")
+		t.Fatal("the first request is refused because of its size")
 	}
 	f.Start(arrive(&f, "1", mostBytes))
 	if !f.Full(1) || !f.Crowded() {
-		t.Error("a further one is not")
+		t.Error("a second request is accepted above the limit of bytes")
 	}
 }
 
@@ -61,16 +61,16 @@ func TestRequestsOldestOfOneID(t *testing.T) {
 		f.Take(r)
 	}
 	if got := f.Taken(wire.ID("1")); len(got) != 2 || got[0] != a {
-		t.Fatal("the oldest is not first")
+		t.Fatal("Taken does not return the oldest request with the id first")
 	}
 	if f.Untake(a); f.Taken(wire.ID("1"))[0] != b || f.Taken(wire.ID("3")) != nil {
-		t.Fatal("the next is not its successor")
+		t.Fatal("Taken does not return the second request with the id after Untake")
 	}
 	if got := f.Taken(); len(got) != 2 || got[0] != b || got[1] != c {
-		t.Errorf("%d are taken in all", len(got))
+		t.Errorf("%d requests are taken, or their order is wrong", len(got))
 	}
 	if f.Crowded() {
-		t.Error("the reader stops although what it reads may answer a request")
+		t.Error("crowded, although the reader may receive responses to requests")
 	}
 }
 
@@ -90,13 +90,13 @@ func TestRequestsEndByID(t *testing.T) {
 		}
 	}
 	if !f.End(wire.ID("1")) || ended != 2 || f.End(wire.ID("9")) || f.End(wire.ID("taken")) {
-		t.Errorf("%d handlers were ended", ended)
+		t.Errorf("%d handlers were cancelled, want 2", ended)
 	}
 	if f.EndAll(); ended != 5 {
-		t.Errorf("%d handlers were ended in all", ended)
+		t.Errorf("%d handlers were cancelled, want 5", ended)
 	}
 	if !f.End(wire.ID("queued")) || !f.Next().Cancelled {
-		t.Error("a request that waits was not ended")
+		t.Error("a queued request was not cancelled")
 	}
 }
 
@@ -106,11 +106,11 @@ func TestRequestsQueueIsBounded(t *testing.T) {
 	r := arrive(&f, "1", 1)
 	for n := range 1 << 16 {
 		if !f.Later(r) {
-			t.Fatal(n, "wait, and no more")
+			t.Fatal(n, "requests are queued, and the next is refused")
 		}
 	}
 	if f.Later(r) {
-		t.Error("one more than may be waits")
+		t.Error("a request above the limit is queued")
 	}
 }
 
@@ -122,13 +122,13 @@ func TestArrayIsSentWhenAllIsThere(t *testing.T) {
 	a.Put(none, nil)
 	a.Complete()
 	if _, ok := a.Send(); ok || !a.Waiting() || a.Bytes() != 4 {
-		t.Fatalf("it is sent with %d bytes before all is there", a.Bytes())
+		t.Fatalf("the array is sent, or is not waiting, or has %d bytes, before its last response", a.Bytes())
 	}
 	a.Put(first, []byte("first"))
 	if replies, ok := a.Send(); !ok || len(replies) != 2 || string(replies[0]) != "first" || string(replies[1]) != "last" {
-		t.Errorf("%q are sent", replies)
+		t.Errorf("sent %q", replies)
 	}
 	if _, ok := a.Send(); ok || a.Waiting() || a.Bytes() != 0 {
-		t.Error("it is sent twice")
+		t.Error("the array is sent twice")
 	}
 }

@@ -23,10 +23,10 @@ func TestQueueSheds(t *testing.T) {
 	}{{3 * (each + Overhead), 0, "a"}, {3*(each+Overhead) - 1, 1, "b"}, {2 * (each + Overhead), 1, "b"}, {each + Overhead, 2, "c"}, {0, 2, "c"}} {
 		q := full()
 		if lost := q.shed(c.most); lost != c.lost || q.first.msgs[0].Method != c.first || q.size != int(3-lost)*(each+Overhead) {
-			t.Errorf("to %d bytes: %d are lost, %s is the first of %d bytes", c.most, lost, q.first.msgs[0].Method, q.size)
+			t.Errorf("shed(%d): lost %d, the first message is %s, %d bytes remain", c.most, lost, q.first.msgs[0].Method, q.size)
 		}
 	}
 	if lost := (&queue{}).shed(0); lost != 0 {
-		t.Errorf("%d of none are lost", lost)
+		t.Errorf("an empty queue lost %d messages", lost)
 	}
 }
