@@ -75,8 +75,8 @@ time: without a session, call evicts the client that was connected.
 
 In the scomp dialect, values can contain functions. {"$fn":"ID"} is a function of the peer.
 To call it, use ref:ID as METHOD on the same connection, that is, in a session. key@on=NAME
-passes a function to the peer; until the command ends, --on NAME=ANSWER answers calls of it.
-rpcx releases the peer's functions before it closes the connection.`
+passes a function to the peer; the hook --on NAME=ANSWER answers calls to it until the command
+ends. rpcx releases the peer's functions before it closes the connection.`
 
 const paramsDescription = `PARAMS are key=text, key:=json, key@=FILE (the text of a file) or key:@=FILE (the JSON in a
 file). In a key, a.b sets a nested member, and a[] appends to an array. PARAMS can also be JSON:

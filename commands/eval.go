@@ -55,9 +55,9 @@ from -f FILE; if CODE is -, rpcx reads the code from stdin. While the code runs,
 make calls: hooks (--on, --hooks) answer them, and the handshake declares the hooks with exact
 names. If the code fails, the exit status is 1, and stderr shows the stack trace.
 
-State belongs to a session of the peer. In scomp, this session may outlive the connection:
---resume ID resumes it. While rpcx has a connection @NAME to the session, rpcx describe @NAME
--q .info.extra.sessionId prints the ID. A HotRepl host keeps the values that code has set. It
+The peer keeps the state of the code in a session. In scomp, that session may outlive the
+connection, and --resume ID resumes it. To get the ID while @NAME is connected, run rpcx
+describe @NAME -q .info.extra.sessionId. A HotRepl host keeps the values that code has set. It
 accepts one client at a time: without a session, eval evicts the client that was connected.`
 
 func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {

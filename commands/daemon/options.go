@@ -170,10 +170,10 @@ type SessionFlags struct {
 func (k *SessionFlags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Text(cmdline.GroupSession, "session", "", "keep the connection in the background as @`NAME`", &k.session),
-		cmdline.Bool(cmdline.GroupSession, "ensure", "", "use an existing session of that name if it has the same endpoint, dialect, hooks, subscriptions and tape", &k.ensure),
+		cmdline.Bool(cmdline.GroupSession, "ensure", "", "use the session if it already exists with the same endpoint, dialect, hooks, subscriptions and tape", &k.ensure),
 		cmdline.Generic(cmdline.GroupSession, "idle-exit", "close the session after `DURATION` without a command (1h; 0: never)", &k.idleExit),
 		cmdline.List(cmdline.GroupSession, "subscribe", "", "subscribe to `METHOD` (\"METHOD JSON\": with params), and store its events for rpcx subscribe @NAME --since", &k.subscribe),
-		cmdline.Generic(cmdline.GroupSession, "inbox-timeout", "send the default answer for a call that has waited in the inbox for `DURATION` (5m; 0: never)", &k.inboxTimeout),
+		cmdline.Generic(cmdline.GroupSession, "inbox-timeout", "send the default answer to a call that has waited in the inbox for `DURATION` (5m; 0: never)", &k.inboxTimeout),
 		cmdline.Text(cmdline.GroupSession, "inbox-default", "", "use the value `JSON` as the default answer of --inbox-timeout (an error)", &k.inboxDefault),
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // GraceFlag returns --grace, which bounds the wait for a stream's end after an error.
 func GraceFlag(to *cmdline.Duration) cmdline.Flag {
-	return cmdline.PositiveDuration("", "grace", "after an error in a stream, wait up to `DURATION` for the end of the stream (1s)", to)
+	return cmdline.PositiveDuration("", "grace", "wait up to `DURATION` for a stream to end after an error (1s)", to)
 }
 
 // Client contains the flags of every command that connects. Commands that know their first operation set First, because

@@ -46,7 +46,7 @@ func (r *Record) Flags() []cmdline.Flag {
 func (r *Record) RecordFlags() []cmdline.Flag {
 	return append([]cmdline.Flag{
 		cmdline.Text(cmdline.GroupRecord, "output", "o", "write the tape to `FILE`", &r.File),
-		cmdline.Bool(cmdline.GroupRecord, "split", "", "write a tape for each connection: for a FILE x.tape, x-1.tape, x-2.tape and so on", &r.split),
+		cmdline.Bool(cmdline.GroupRecord, "split", "", "write one tape per connection: x-1.tape, x-2.tape and so on if FILE is x.tape", &r.split),
 	}, r.sharedFlags()...)
 }
 

@@ -54,8 +54,8 @@ const serveDescription = `A Scriptling host loads the plugin over stdin and stdo
 hook greet is the function greet: it gets {"args":[...],"kwargs":{...}} and prints a plain
 JSON value. The hook Config.get is the method get of the class Config; Config.__init__ runs
 when an object is created, and Config.__del__ when it is released. Each of these hooks gets the
-object's id in RPCX_OBJECT and a directory for the object's state in RPCX_STATE. A jq: hook
-gets the id with the function object; a co: hook gets the members "object" and "state".
+object's id in RPCX_OBJECT and a directory for the object's state in RPCX_STATE. In a jq: hook,
+the function object returns the id; a co: hook gets the members "object" and "state".
 
 --hooks FILE is a catalog with run members, also inside classes: "constructor":{"run":...},
 "destructor":{"run":...}, methods and properties. FILE may also declare properties

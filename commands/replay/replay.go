@@ -70,7 +70,7 @@ const description = `With --listen, rpcx plays the server. A request gets the re
 with the same method and params. If several requests on the tape are equal, rpcx uses them
 in turn, and then repeats the last one. A request that is not on the tape gets an error that
 names the most similar request; the exit status is then 4. COMMAND runs with RPCX_ENDPOINT
-set. When it ends, rpcx ends too; if COMMAND failed, with its status.
+set. When COMMAND ends, rpcx ends too, with the status of COMMAND if that is not 0.
 
 With --to, rpcx plays the client. It sends the client's requests, answers the peer's calls
 as recorded, and compares the peer's messages with the tape. Each difference is a line on
