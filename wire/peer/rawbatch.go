@@ -42,27 +42,23 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 	changed := false
 	for val := range scan.Elements(op.Params) {
 		s := newStream(p, dialect.Op{Kind: dialect.Raw, Params: val, Answer: op.Answer})
-		m, err := p.encodeLocked(ctx, s)
-		if err == nil && len(m.ID) > 0 && p.end.State == ending.EOF {
-			err = p.end.Fault(io.EOF, s.op.Method)
+		m, fail := p.encodeLocked(ctx, s)
+		if err = fail; err == nil && (len(m.ID) > 0 || isUnshaped(&m)) {
+			err = b.addLocked(s, m)
 		}
 		if err != nil {
-			b.end(p, err)
-			p.mu.Unlock()
-			return nil, err
+			break
 		}
-		if len(m.ID) > 0 || isUnshaped(&m) {
-			p.registerLocked(s, m)
-			b.sent = append(b.sent, s)
-		}
-		s.batch = b
 		changed = changed || s.restore != nil
 		msg.Add(m.Raw)
 	}
 	if scan.Count(op.Params) == 0 { // an empty array is not a batch
-		s := newStream(p, op)
-		p.registerLocked(s, wire.Message{})
-		s.batch, b.sent = b, []*stream{s}
+		err = b.addLocked(newStream(p, op), wire.Message{})
+	}
+	if err != nil {
+		b.end(p, err)
+		p.mu.Unlock()
+		return nil, err
 	}
 	if changed {
 		whole.Raw = msg.End()
@@ -81,6 +77,16 @@ func (p *Peer) openBatch(ctx context.Context, op dialect.Op) (dialect.Stream, er
 		b.end(p, &wire.Fault{Kind: wire.Protocol, Message: "the HTTP response does not answer the request"})
 	}
 	return b, err
+}
+
+// addLocked registers a call of the batch. It fails if no response can arrive any longer. The caller holds the lock.
+func (b *rawBatch) addLocked(s *stream, m wire.Message) error {
+	if s.p.end.State == ending.EOF {
+		return s.p.end.Fault(io.EOF, s.op.Method)
+	}
+	s.p.registerLocked(s, m)
+	s.batch, b.sent = b, append(b.sent, s)
+	return nil
 }
 
 // end fails the unanswered requests of the batch.
