@@ -23,13 +23,13 @@ func TestDescribedCatalogsCanBeServed(t *testing.T) {
 	}
 	for name, doc := range map[string]string{
 		"demo": "null",
-		"a rich one": `{"openrpc":"1.3.2","info":{"title":"t","version":"1","license":{"name":"MIT"}},"servers":[{"url":"http://x"}],
+		"every member of OpenRPC": `{"openrpc":"1.3.2","info":{"title":"t","version":"1","license":{"name":"MIT"}},"servers":[{"url":"http://x"}],
 			"methods":[{"name":"a.b","summary":"s","description":"d","tags":[{"name":"t"}],"paramStructure":"by-position",
 			"params":[{"name":"x","required":true,"schema":{"$ref":"#/components/schemas/X"}},{"$ref":"#/components/contentDescriptors/Y"}],
 			"result":{"name":"r","schema":{"type":"string"}},"errors":[{"code":1,"message":"m"}],"deprecated":true},{"name":"n","params":[]}],
 			"components":{"schemas":{"X":{"type":"integer"}},"contentDescriptors":{"Y":{"name":"y","schema":{"type":"array"}}}}}`,
-		"a name twice": `{"openrpc":"1.3.2","info":{},"methods":[{"name":"ok","params":[],"result":{"name":"r","schema":{}}},{"name":"ok"},{"name":""},7]}`,
-		"nonsense": `{"openrpc":7,"info":7,"x-rpcx-classes":[7,{"a":1}],"x-rpcx-constants":[1],"components":{"schemas":{"S":7,"T":true}},
+		"duplicate and invalid methods": `{"openrpc":"1.3.2","info":{},"methods":[{"name":"ok","params":[],"result":{"name":"r","schema":{}}},{"name":"ok"},{"name":""},7]}`,
+		"invalid members": `{"openrpc":7,"info":7,"x-rpcx-classes":[7,{"a":1}],"x-rpcx-constants":[1],"components":{"schemas":{"S":7,"T":true}},
 			"x-rpcx-extra":{"e":1},"methods":[{"name":"m","x-rpcx-kind":"sometimes","x-rpcx-params":"text","result":{"schema":[1]},
 			"x-rpcx-hints":7,"x-rpcx-cache":{"max-age":"1"},"x-rpcx-events":{"a":1,"b":{}},"x-rpcx-effects":[1],"x-rpcx-extra":[1],"params":{"a":1}},
 			{"name":"n","x-rpcx-cache":null,"params":[{"name":7,"schema":"x"},null,{"required":true}]}]}`,
@@ -59,7 +59,7 @@ func TestDescribedCatalogsCanBeServed(t *testing.T) {
 			a, _ := json.Marshal(first)
 			b, _ := json.Marshal(served)
 			if string(a) != string(b) {
-				t.Errorf("described again\n%s\nbecame\n%s", b, a)
+				t.Errorf("the served catalog\n%s\nis not the described one\n%s", b, a)
 			}
 		})
 	}

@@ -40,7 +40,7 @@ func nextEvent(t *testing.T, events *bufio.Scanner) string {
 			return data
 		}
 	}
-	t.Fatal("no event came", events.Err())
+	t.Fatal("no event arrived:", events.Err())
 	return ""
 }
 

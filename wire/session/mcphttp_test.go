@@ -71,7 +71,7 @@ func (c *mcpClient) answer(want, body string, headers ...string) {
 	c.t.Helper()
 	text := c.status(http.StatusOK, http.MethodPost, body, headers...)
 	if !strings.Contains(text, want) {
-		c.t.Errorf("%s was answered with %s, want %s", body, text, want)
+		c.t.Errorf("%s: got response %s, want %s", body, text, want)
 	}
 }
 
@@ -86,7 +86,7 @@ func eventsOf(t *testing.T, r *http.Response) *sse {
 	t.Helper()
 	if got := r.Header.Get("Content-Type"); got != "text/event-stream" {
 		body, _ := io.ReadAll(r.Body)
-		t.Fatalf("the answer is %s %s %s", r.Status, got, body)
+		t.Fatalf("not an event stream: %s %s %s", r.Status, got, body)
 	}
 	return &sse{t: t, in: bufio.NewScanner(r.Body)}
 }
@@ -132,7 +132,7 @@ func (c *mcpClient) begin() *mcpClient {
 	}
 	in := &mcpClient{c.t, c.url, id}
 	if body := in.status(http.StatusAccepted, http.MethodPost, initialized); body != "" {
-		c.t.Errorf("a notification is answered with %s", body)
+		c.t.Errorf("a notification got the response %s", body)
 	}
 	return in
 }
@@ -277,9 +277,9 @@ func TestMCPHandshakeIsRepeated(t *testing.T) {
 	if m, err := watch.Next(t.Context()); err != nil || m.Err != nil {
 		t.Fatal(m, err)
 	}
-	testkit.Expect(t, "the answer", w.call(conv, "tool", `{}`), `"s2"`)
+	testkit.Expect(t, "the response", w.call(conv, "tool", `{}`), `"s2"`)
 	if _, err := watch.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
-		t.Errorf("the stream of the session that is over ended with %v", err)
+		t.Errorf("the stream of the expired session ended with %v", err)
 	}
 	if err := conv.Close(); err != nil {
 		t.Error(err)
@@ -288,7 +288,7 @@ func TestMCPHandshakeIsRepeated(t *testing.T) {
 	defer mu.Unlock()
 	got := strings.Join(seen, ", ")
 	if want := "POST tools/call s1, POST initialize , POST notifications/initialized s2, GET  s2, POST tools/call s2"; !strings.Contains(got, want) {
-		t.Errorf("seen: %s, want %s", got, want)
+		t.Errorf("requests: %s, want %s", got, want)
 	}
 }
 
@@ -339,9 +339,9 @@ func TestMCPOlderHTTPPostsToItsOrigin(t *testing.T) {
 	defer server.Close()
 	w := newWorld(t, "")
 	conv := w.open("mcp+"+server.URL+"/sse", `roots/list=json:{"roots":[]}`)
-	testkit.Expect(t, "the answer", w.call(conv, "old", `{}`), `"old"`)
+	testkit.Expect(t, "the response", w.call(conv, "old", `{}`), `"old"`)
 	if n := posted.Load(); n > 0 {
-		t.Errorf("%d messages went to another origin", n)
+		t.Errorf("%d messages were posted to another origin", n)
 	}
 	if err := conv.Close(); err != nil {
 		t.Error(err)
@@ -354,7 +354,7 @@ func TestMCPOlderHTTP(t *testing.T) {
 	defer server.Close()
 	w := newWorld(t, "")
 	conv := w.open("mcp+"+server.URL+"/sse", `roots/list=touch $T/asked; echo '{"roots":[]}'`)
-	testkit.Expect(t, "the answer", w.call(conv, "old", `{}`), `"old"`)
+	testkit.Expect(t, "the response", w.call(conv, "old", `{}`), `"old"`)
 	w.appears("asked")
 	if err := conv.Close(); err != nil {
 		t.Error(err)

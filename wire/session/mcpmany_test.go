@@ -107,19 +107,19 @@ func TestMCPManySessions(t *testing.T) {
 	})
 	moreHeap, moreGoroutines := held()
 	if each := (moreHeap - heap) / many; each > 48<<10 {
-		t.Errorf("a session that is at rest takes %d bytes", each)
+		t.Errorf("an idle session uses %d bytes", each)
 	} else {
-		t.Logf("a session takes %d bytes, and %d goroutines", each, (moreGoroutines-goroutines)/many)
+		t.Logf("a session uses %d bytes and %d goroutines", each, (moreGoroutines-goroutines)/many)
 	}
 
 	if status, _, text := c.do(http.MethodPost, "", begins); status != http.StatusServiceUnavailable || !strings.Contains(text, "1000 sessions") {
-		t.Errorf("one more than may be: %d %s", status, text)
+		t.Errorf("a session above the limit: %d %s", status, text)
 	}
 	if status, _, _ := c.do(http.MethodDelete, c.ids[7], ""); status != http.StatusNoContent {
 		t.Errorf("DELETE: %d", status)
 	}
 	if status, _, _ := c.do(http.MethodPost, c.ids[7], `{"jsonrpc":"2.0","id":2,"method":"ping"}`); status != http.StatusNotFound {
-		t.Errorf("a session that has ended: %d", status)
+		t.Errorf("a request to an ended session: %d", status)
 	}
 	c.begin(7)
 
@@ -136,7 +136,7 @@ func TestMCPManySessions(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("when all have ended there are %d more goroutines and %d more bytes", left-goroutines, lessHeap-heap)
+			t.Fatalf("after all sessions ended, %d goroutines and %d bytes remain", left-goroutines, lessHeap-heap)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

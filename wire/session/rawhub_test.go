@@ -36,20 +36,20 @@ func TestEndRaw(t *testing.T) {
 				t.Errorf("%v, %v", err, waits.Err())
 			}
 		default:
-			t.Error("who waits is not told")
+			t.Error("Recv did not return")
 		}
 		if m, _, err := reads.Recv(); err != nil || m.Method != "news" {
-			t.Errorf("what came before: %s, %v", m.Method, err)
+			t.Errorf("a message that arrived before the end: %s, %v", m.Method, err)
 		}
 		if _, _, err := reads.Recv(); err != io.EOF || reads.Err() != stopped {
-			t.Errorf("then: %v, %v", err, reads.Err())
+			t.Errorf("after the last message: %v, %v", err, reads.Err())
 		}
 		if err := left.Err(); err != nil {
-			t.Errorf("who had left is told: %v", err)
+			t.Errorf("a pipe that was closed before has the reason %v", err)
 		}
 		c.d.EndRaw(errors.New("again"))
 		if reads.Err() != stopped {
-			t.Errorf("the reason becomes %v", reads.Err())
+			t.Errorf("the reason changed to %v", reads.Err())
 		}
 		select {
 		case <-c.d.Done():

@@ -62,17 +62,17 @@ func TestReconnectToAPeerThatCloses(t *testing.T) {
 					continue
 				case <-c.d.Done():
 					if says || time.Since(c.began) > 2*time.Minute {
-						t.Errorf("%v: ended after %v", says, time.Since(c.began))
+						t.Errorf("the peer sends a message: %v; ended after %v", says, time.Since(c.began))
 					}
 				case <-end:
 					if !says {
-						t.Error("never ended")
+						t.Error("the conversation did not end")
 					}
 				}
 				break
 			}
 			if n := len(c.attempts); n > 30 { // the pauses keep doubling
-				t.Errorf("%d attempts", n)
+				t.Errorf("%d connection attempts", n)
 			}
 		})
 	}
@@ -153,7 +153,7 @@ func TestCloseWhileDialling(t *testing.T) {
 			c.d.Close()
 			<-c.d.Done()
 			if time.Since(now) > 0 {
-				t.Error("it took", time.Since(now))
+				t.Error("Close took", time.Since(now))
 			}
 			c.expect(ticks, "failed closed")
 			if gave := after > time.Minute; (c.d.Err() != nil) != gave {

@@ -42,7 +42,7 @@ func TestCallsOfAHook(t *testing.T) {
 			if err := r.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "note", Params: json.RawMessage(`["x"]`)}); err != nil {
 				t.Fatal(err)
 			}
-			testkit.Expect(t, "what a notification brought", w.read("note"), `["x"]`)
+			testkit.Expect(t, "the params of a notification", w.read("note"), `["x"]`)
 			if _, err := r.Describe(t.Context()); !errors.Is(err, wire.ErrUnsupported) {
 				t.Errorf("describe: %v", err)
 			}
@@ -84,7 +84,7 @@ func TestCallsOfAHookDescribe(t *testing.T) {
 	if err := json.Unmarshal([]byte(w.call(c, "go", "")), &at); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Expect(t, "the way back through a client", w.call(w.open(at), "one", ""), "1")
+	testkit.Expect(t, "a call through the client's endpoint", w.call(w.open(at), "one", ""), "1")
 }
 
 // Messages that fit through the connection, however large or deep, also fit through the socket.
@@ -140,11 +140,11 @@ func TestConnectionEndsDuringACallOfAHook(t *testing.T) {
 	io.WriteString(nc, `{"jsonrpc":"2.0","id":1,"method":"where"}`+"\n")
 	r := w.open(read().Result)
 	call := w.start(r, dialect.Call, "hang", "")
-	testkit.Expect(t, "the call's method", read().Method, "hang")
+	testkit.Expect(t, "the method of the call", read().Method, "hang")
 	stream := w.start(r, dialect.Subscribe, "tick", "")
 	fmt.Fprintf(nc, `{"jsonrpc":"2.0","id":%s,"result":"s"}`+"\n", read().ID)
 	io.WriteString(nc, `{"jsonrpc":"2.0","method":"tick","params":{"subscription":"s","result":1}}`+"\n")
-	testkit.Expect(t, "what the stream is named", w.next(stream), `"s"`)
+	testkit.Expect(t, "the stream's name", w.next(stream), `"s"`)
 	testkit.Expect(t, "an item", w.next(stream), "1")
 	nc.Close()
 	testkit.Expect(t, "the call", w.next(call), "failed closed")

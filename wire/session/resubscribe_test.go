@@ -57,7 +57,7 @@ func TestStreamsContinueOnTheNextConnection(t *testing.T) {
 		c.expect(ticks, gapLine, `"s"`, "9")
 		// A cancelled subscription is not reopened.
 		if err := ticks.Cancel(canceled()); err == nil {
-			t.Error("the peer did not answer")
+			t.Error("Cancel succeeded without a response")
 		}
 		f.gets(`{"jsonrpc":"2.0","id":2,"method":"ticks_unsubscribe","params":["s"]}`)
 		f.goes()
@@ -67,7 +67,7 @@ func TestStreamsContinueOnTheNextConnection(t *testing.T) {
 		c.expect(watch, gapLine, "2")
 		c.d.Close()
 		if m, err := f.conn.Recv(); err == nil {
-			t.Errorf("opened again: %s", m)
+			t.Errorf("the subscription was opened again: %s", m)
 		}
 		c.expect(watch, "failed closed")
 		if err := c.d.Err(); err != nil {
@@ -122,7 +122,7 @@ func TestResubscriptionIsRefused(t *testing.T) {
 		f.says(`{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no more"}}`)
 		c.expect(ticks, "error no more", "end")
 		if len(c.d.streams) != 0 {
-			t.Error("it is kept")
+			t.Error("the rejected stream is still registered")
 		}
 	})
 }
@@ -158,7 +158,7 @@ func TestRawTrafficContinues(t *testing.T) {
 		f = c.far()
 		f.gets(`{"id":2,"method":"b"}`)
 		if err := pipe.Send(t.Context(), json.RawMessage(`{"id":9,"result":1}`)); testkit.Failed(err) != "failed usage" {
-			t.Errorf("the answer to nobody: %v", err)
+			t.Errorf("a response to a request from a lost connection: %v", err)
 		}
 		f.says(`{"jsonrpc":"2.0","id":2,"result":1}`)
 		recv(`{"jsonrpc":"2.0","id":2,"result":1}`)
@@ -276,7 +276,7 @@ func TestMessagesOfAFormerConnection(t *testing.T) {
 			}
 		}
 		if w := ticks.(interface{ Waiting() bool }); !w.Waiting() {
-			t.Error("nothing waits")
+			t.Error("no message is waiting")
 		}
 		read(ticks, "data2")
 		read(ticks, "gap")

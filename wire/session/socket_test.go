@@ -25,7 +25,7 @@ func TestSocketIsPrivate(t *testing.T) {
 	c := w.client()
 	path, id, _ := strings.Cut(strings.TrimPrefix(w.back(c), "conversation:"), "#")
 	if id == "" {
-		t.Error("the endpoint names no hook")
+		t.Error("the endpoint does not name a hook")
 	}
 	for name, want := range map[string]os.FileMode{path: 0o600 | os.ModeSocket, filepath.Dir(path): 0o700 | os.ModeDir} {
 		if info, err := os.Lstat(name); err != nil || info.Mode() != want {
@@ -37,22 +37,22 @@ func TestSocketIsPrivate(t *testing.T) {
 		t.Error("two connections share a socket")
 	}
 	again, _, _ := strings.Cut(w.back(c), "#")
-	testkit.Expect(t, "the same connection", again, "conversation:"+path)
+	testkit.Expect(t, "the socket of the same connection", again, "conversation:"+path)
 	c.Close()
 	testkit.Until(t, "the socket is gone", func() bool {
 		_, err := os.Lstat(path)
 		return os.IsNotExist(err)
 	})
 	_, err := Open(t.Context(), w.endpoint("conversation:"+path), Options{})
-	testkit.Expect(t, "opening what is gone", testkit.Failed(err), "failed unreachable")
+	testkit.Expect(t, "opening a removed socket", testkit.Failed(err), "failed unreachable")
 }
 
 // rpcx refuses a runtime directory that others can enter, a link, and a file. The hook still runs, but cannot call the peer.
 func TestRuntimeFolderIsRefused(t *testing.T) {
 	for name, make := range map[string]func(dir string) error{
-		"too open": func(dir string) error { return os.Mkdir(dir, 0o755) },
-		"a link":   func(dir string) error { return os.Symlink(t.TempDir(), dir) },
-		"a file":   func(dir string) error { return os.WriteFile(dir, nil, 0o600) },
+		"accessible to others": func(dir string) error { return os.Mkdir(dir, 0o755) },
+		"a link":               func(dir string) error { return os.Symlink(t.TempDir(), dir) },
+		"a file":               func(dir string) error { return os.WriteFile(dir, nil, 0o600) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, "", where)
@@ -60,12 +60,12 @@ func TestRuntimeFolderIsRefused(t *testing.T) {
 			if err := make(dir); err != nil {
 				t.Fatal(err)
 			}
-			if name == "too open" {
+			if name == "accessible to others" {
 				os.Chmod(dir, 0o755) // regardless of the umask
 			}
 			testkit.Expect(t, "RPCX_ENDPOINT", w.call(w.client(), "where", ""), `""`)
 			if got := w.warned(); !strings.Contains(got, "hooks cannot call the peer") || !strings.Contains(got, dir) {
-				t.Errorf("warned of %q", got)
+				t.Errorf("warnings: %q", got)
 			}
 			os.RemoveAll(dir)
 		})
@@ -76,11 +76,11 @@ func TestRuntimeFolder(t *testing.T) {
 	temp := t.TempDir()
 	long := filepath.Join(temp, strings.Repeat("x", 100))
 	for _, tt := range []struct{ name, xdg, tmp, want string }{
-		{"where XDG has it", filepath.Join(temp, "xdg"), temp, filepath.Join(temp, "xdg", "rpcx")},
+		{"in XDG_RUNTIME_DIR", filepath.Join(temp, "xdg"), temp, filepath.Join(temp, "xdg", "rpcx")},
 		{"no XDG_RUNTIME_DIR", "", temp, filepath.Join(temp, "rpcx-")},
-		{"a relative one is ignored", "run", temp, filepath.Join(temp, "rpcx-")},
-		{"a long path", long, temp, filepath.Join(temp, "rpcx-")},
-		{"two long paths", long, long, "/tmp/rpcx-"},
+		{"a relative XDG_RUNTIME_DIR is ignored", "run", temp, filepath.Join(temp, "rpcx-")},
+		{"a long XDG_RUNTIME_DIR", long, temp, filepath.Join(temp, "rpcx-")},
+		{"a long XDG_RUNTIME_DIR and TMPDIR", long, long, "/tmp/rpcx-"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv("XDG_RUNTIME_DIR", tt.xdg)
@@ -104,7 +104,7 @@ func TestRuntimeFolderIsLocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		err := rundir.Locked(dir, func() error { return rundir.Locked(dir, func() error { return nil }) })
 		if err == nil || !strings.Contains(err.Error(), "another rpcx process has locked it") {
-			t.Errorf("locked twice: %v", err)
+			t.Errorf("locked while another lock is held: %v", err)
 		}
 	})
 	if err := rundir.Locked(dir, func() error { return nil }); err != nil {

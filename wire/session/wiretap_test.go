@@ -44,7 +44,7 @@ func TestCloseEndsTheDemoOfPosts(t *testing.T) {
 	}
 	stacks := make([]byte, 1<<20)
 	if stacks = stacks[:runtime.Stack(stacks, true)]; strings.Contains(string(stacks), "/hotrepl.") {
-		t.Error("the demo runs")
+		t.Error("the demo is still running")
 	}
 }
 

@@ -157,7 +157,7 @@ func pair(t *testing.T, here, there string) {
 	t.Cleanup(func() { _ = b.Close() })
 	offered := b.Catalog()
 	if there == "cdp" && here != there {
-		t.Skip("a browser lists all its methods, of which these are none")
+		t.Skip("the protocol of browsers defines all methods, and these are not among them")
 	}
 	offered.Methods = append(offered.Methods, catalog.Method{Name: "here_first"})
 	serve(t, prefix(here)+filepath.Join(dir, "bridge"), session.Options{
@@ -180,14 +180,14 @@ func pair(t *testing.T, here, there string) {
 	}
 	lossy := here != there && saysData(there) && !saysData(here)
 	if slices.Contains(b.Lacks, "error data") != lossy {
-		t.Errorf("error data: %q", b.Lacks)
+		t.Errorf("Lacks and error data: %q", b.Lacks)
 	}
 	if !asks(there) || !asks(here) || there == "mcp" && !all.Named(here).Bridge.Client.Declares {
 		if data, failed, err := call(ctx, conv, offered, "calc_ask", `{}`); err != nil || failed == nil {
 			t.Errorf("calc_ask: %v, %v, %v", data, failed, err)
 		}
 		if lacks := slices.Contains(b.Lacks, "requests from the peer"); lacks != asks(there) {
-			t.Errorf("not offered: %q", b.Lacks)
+			t.Errorf("Lacks: %q", b.Lacks)
 		}
 	} else {
 		if data, failed, err := call(ctx, conv, offered, "calc_ask", `{}`); err != nil || failed != nil || !scan.Equal([]byte(last(data)), []byte(answer)) {
@@ -223,7 +223,7 @@ func pair(t *testing.T, here, there string) {
 	}
 	said := slices.ContainsFunc(b.Lacks, func(l string) bool { return strings.HasPrefix(l, "progress") })
 	if slices.Contains([]string{"introspect", "hotrepl", "mcp"}, there) && !progresses && here != there && !said {
-		t.Errorf("progress is lost and not listed: %q", b.Lacks)
+		t.Errorf("progress is lost and not in Lacks: %q", b.Lacks)
 	}
 	if cancels(here) && cancels(there) {
 		cancelled(ctx, t, conv, offered, dir)
@@ -245,12 +245,12 @@ func endless(ctx context.Context, t *testing.T, conv session.Conversation, offer
 	if of.Bridge.NoStreams || isPage || of.Name == "ro" {
 		data, failed, err := call(ctx, conv, offered, "calc_ticks", `{}`)
 		if err != nil || failed == nil || !strings.Contains(failed.Message, "calc_ticks") || !said {
-			t.Errorf("calc_ticks: %v, %v, %v; not offered: %q", data, failed, err, lacks)
+			t.Errorf("calc_ticks: %v, %v, %v; Lacks: %q", data, failed, err, lacks)
 		}
 		return
 	}
 	if said {
-		t.Errorf("not offered: %q", lacks)
+		t.Errorf("Lacks: %q", lacks)
 	}
 	op := dialect.Op{Kind: dialect.Subscribe, Method: "calc_ticks"}
 	if of.Catalog.CallsStream {
@@ -286,7 +286,7 @@ func listsLacks(ctx context.Context, t *testing.T, conv session.Conversation, la
 	}
 	for _, l := range lacks {
 		if !strings.Contains(string(scan.JSON(c)), string(scan.AppendQuoted(nil, l)[1:len(scan.AppendQuoted(nil, l))-1])) {
-			t.Errorf("%s is not listed: %s", l, scan.JSON(c))
+			t.Errorf("%s is not in the catalog: %s", l, scan.JSON(c))
 		}
 	}
 }

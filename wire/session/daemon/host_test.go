@@ -108,14 +108,14 @@ func TestHostCountsClients(t *testing.T) {
 		t.Errorf("%d clients, want 1", n)
 	}
 	c.Close()
-	testkit.Until(t, "the session ended, though it is looked at", func() bool {
+	testkit.Until(t, "the session ended although its status was read", func() bool {
 		if _, err := List(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		select {
 		case err := <-ended:
 			if f := wire.AsFault(err); f == nil || f.Message != "no command used it for 2s (--idle-exit)" {
-				t.Errorf("it ended with %v", err)
+				t.Errorf("Host returned %v", err)
 			}
 			return true
 		default:
@@ -130,7 +130,7 @@ func TestHostIsNotLiveUnanswered(t *testing.T) {
 	op := dialect.Op{Kind: dialect.Subscribe, Method: "ticks"}
 	err := Host(t.Context(), w.endpoint("exec:sleep 4713"), w.options(nil), HostOptions{Name: "work", Subscribe: []dialect.Op{op}, FirstAnswerTimeout: 300 * time.Millisecond})
 	if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout || f.Message != "no response to ticks within 300ms" {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("Host returned %v", err)
 	}
 }
 
@@ -144,13 +144,13 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 	defer deaf.Close()
 	ended := w.host("ws://"+deaf.Addr().String()+"/", HostOptions{Name: "slow"})
 	testkit.Until(t, "the session has a socket", func() bool { path, _ := rundir.Find("slow"); return path != "" })
-	testkit.Expect(t, "its state", w.status("slow").State, "connecting")
+	testkit.Expect(t, "the session's state", w.status("slow").State, "connecting")
 	opened := make(chan error, 1)
 	go func() {
 		_, err := session.Open(t.Context(), w.endpoint("@slow"), session.Options{})
 		opened <- err
 	}()
-	testkit.Until(t, "somebody waits for it", func() bool { return w.status("slow").Clients == 1 })
+	testkit.Until(t, "a command waits for the session", func() bool { return w.status("slow").Clients == 1 })
 	if err := w.attach("slow").End(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -160,7 +160,7 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 		}
 	}
 	if _, err := Attach(t.Context(), "slow"); !rundir.IsAbsent(err) {
-		t.Errorf("it is still there: %v", err)
+		t.Errorf("Attach to a closed session: %v", err)
 	}
 }
 
@@ -201,7 +201,7 @@ func TestHostTakesASingleResponse(t *testing.T) {
 		t.Error(err)
 	}
 	if err := two.Send(t.Context(), answer(first, "1")); testkit.Failed(err) != "failed usage" {
-		t.Errorf("an answer to what was rejected: %v", err)
+		t.Errorf("a response to a rejected request: %v", err)
 	}
 	call := w.start(w.open("@work"), dialect.Call, "go", `["second"]`)
 	second := asked(two)
@@ -209,11 +209,11 @@ func TestHostTakesASingleResponse(t *testing.T) {
 		t.Error(err)
 	}
 	if err := two.Send(t.Context(), answer(second, `"two"`)); testkit.Failed(err) != "failed usage" {
-		t.Errorf("the second answer: %v", err)
+		t.Errorf("a second response: %v", err)
 	}
-	testkit.Expect(t, "the answer", w.next(call), `"one"`)
+	testkit.Expect(t, "the response", w.next(call), `"one"`)
 	if err := done.Send(t.Context(), []byte(`{"jsonrpc":"2.0","method":"late"}`)); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
-		t.Errorf("after the end: %v", err)
+		t.Errorf("Send after the end: %v", err)
 	}
 }
 
@@ -253,7 +253,7 @@ func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 		t.Errorf("Recv: %v", err)
 	}
 	if err := p.Err(); err == nil || err.Error() != "the session was closed" {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("Err: %v", err)
 	}
 }
 
@@ -273,7 +273,7 @@ func TestHostCloses(t *testing.T) {
 	defer d.Close()
 	h := &host{conv: d}
 	if err := h.disconnectReason(); err != nil {
-		t.Errorf("it is there, and yet: %v", err)
+		t.Errorf("disconnectReason while the peer is connected: %v", err)
 	}
 	far, err := l.Accept()
 	if err != nil {
@@ -282,7 +282,7 @@ func TestHostCloses(t *testing.T) {
 	far.Close()
 	<-d.Done()
 	if f := wire.AsFault(h.disconnectReason()); f == nil || f.Kind != wire.Closed {
-		t.Errorf("it has gone: %v", f)
+		t.Errorf("disconnectReason after the peer closed: %v", f)
 	}
 }
 
@@ -313,11 +313,11 @@ func TestSubscriptionsEndBeforeTheConnection(t *testing.T) {
 		h.unsubscribe()
 		for i, st := range all {
 			if !st.told.Load() {
-				t.Errorf("%d was not told of", i)
+				t.Errorf("subscription %d was not cancelled", i)
 			}
 		}
 		if took := time.Since(begun); took > dialect.CancelTimeout {
-			t.Errorf("it took %v", took)
+			t.Errorf("unsubscribe took %v", took)
 		}
 	})
 }

@@ -60,10 +60,10 @@ func TestRingKeepsTheNewest(t *testing.T) {
 		most, count int
 		want        string
 	}{
-		"by their number": {100, 2, "[gap 3 4 ddd 5 eee]"},
-		"by their bytes":  {7, 100, "[gap 3 4 ddd 5 eee]"},
-		"but always one":  {1, 100, "[gap 4 5 eee]"},
-		"all there is":    {100, 5, "[1 aaa 2 bbb 3 ccc 4 ddd 5 eee]"},
+		"a limit on messages":               {100, 2, "[gap 3 4 ddd 5 eee]"},
+		"a limit on bytes":                  {7, 100, "[gap 3 4 ddd 5 eee]"},
+		"the newest message is always kept": {1, 100, "[gap 4 5 eee]"},
+		"no limit reached":                  {100, 5, "[1 aaa 2 bbb 3 ccc 4 ddd 5 eee]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := ringOf(tt.most, tt.count)
@@ -75,7 +75,7 @@ func TestRingKeepsTheNewest(t *testing.T) {
 			got := told(t, after(t, r, 0, ""), int(last-first)+1+min(1, int(first-1)))
 			testkit.Expect(t, "kept", fmt.Sprint(got), tt.want)
 			if want := 3 * int(last-first+1); bytes != want {
-				t.Errorf("%d bytes, want %d", bytes, want)
+				t.Errorf("%d bytes are stored, want %d", bytes, want)
 			}
 		})
 	}
@@ -89,7 +89,7 @@ func TestRingAfter(t *testing.T) {
 	}
 	testkit.Expect(t, "after 1", fmt.Sprint(told(t, after(t, r, 1, ""), 2)), "[2 b 3 c]")
 	testkit.Expect(t, "after -7", fmt.Sprint(told(t, after(t, r, -7, ""), 1)), "[1 a]")
-	testkit.Expect(t, "of b", fmt.Sprint(told(t, after(t, r, 0, "b"), 1)), "[2 b]")
+	testkit.Expect(t, "only method b", fmt.Sprint(told(t, after(t, r, 0, "b"), 1)), "[2 b]")
 	if _, err := r.after(4, "", shown); testkit.Failed(err) != "failed usage" {
 		t.Errorf("after 4: %v", err)
 	}
@@ -108,10 +108,10 @@ func TestRingIsReadAsItGrows(t *testing.T) {
 		}
 		synctest.Wait()
 		r.end(errors.New("over"))
-		testkit.Expect(t, "who waits", fmt.Sprint(<-got), "[1 a 2 b 3 c over]")
-		testkit.Expect(t, "who is slow", fmt.Sprint(told(t, slow, 5)), "[gap 1 2 b 3 c over over]")
+		testkit.Expect(t, "a reader that waits", fmt.Sprint(<-got), "[1 a 2 b 3 c over]")
+		testkit.Expect(t, "a slow reader", fmt.Sprint(told(t, slow, 5)), "[gap 1 2 b 3 c over over]")
 		slow.Cancel(t.Context())
-		testkit.Expect(t, "who left", fmt.Sprint(told(t, slow, 1)), "[EOF]")
+		testkit.Expect(t, "a cancelled reader", fmt.Sprint(told(t, slow, 1)), "[EOF]")
 	})
 }
 

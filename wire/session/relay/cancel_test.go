@@ -60,7 +60,7 @@ func TestCancelStreamsLeavesNoStream(t *testing.T) {
 		close(b.release)
 		<-done
 		if took := time.Since(begun); took > 0 || b.cancelled != 1 {
-			t.Errorf("%d streams are cancelled after %v", b.cancelled, took)
+			t.Errorf("%d streams were cancelled after %v", b.cancelled, took)
 		}
 		if m, err := open().Next(t.Context()); err != nil || m.Err == nil || b.opened != 1 {
 			t.Errorf("%v, %v: %d streams were opened", m, err, b.opened)

@@ -18,7 +18,7 @@ func TestHandWrittenDecoder(t *testing.T) {
 		wantErr := json.Unmarshal([]byte(raw), &want)
 		got, err := packedOf(json.RawMessage(raw))
 		if (err == nil) != (wantErr == nil) || err == nil && !reflect.DeepEqual(got, want) {
-			t.Errorf("%s is read as %+v, %v, and not as %+v, %v", raw, got, err, want, wantErr)
+			t.Errorf("%s: got %+v, %v; want %+v, %v", raw, got, err, want, wantErr)
 		}
 	}
 }

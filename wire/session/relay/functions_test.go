@@ -24,19 +24,19 @@ func TestFunctionsGoWithTheirProcess(t *testing.T) {
 	one, two := &Process{socket: s, client: someone{}}, &Process{socket: s, client: someone{}}
 	first, second := s.enter(one, "f"), s.enter(two, "f")
 	if first == second {
-		t.Fatalf("both are %q", first)
+		t.Fatalf("the functions of two processes have the same name: %q", first)
 	}
 	if err := one.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if client, plain, ok := s.of(first); client != nil || plain != "f" || !ok {
-		t.Errorf("of a process that is gone: %v, %q, %v", client, plain, ok)
+		t.Errorf("the function of an ended process: %v, %q, %v", client, plain, ok)
 	}
 	if client, _, ok := s.of(second); client == nil || !ok {
-		t.Errorf("of one that is there: %v, %v", client, ok)
+		t.Errorf("the function of a running process: %v, %v", client, ok)
 	}
 	if len(s.clients) != 1 {
-		t.Errorf("%d processes are kept", len(s.clients))
+		t.Errorf("%d processes are registered", len(s.clients))
 	}
 }
 
@@ -96,6 +96,6 @@ func TestFunctionsAnswer(t *testing.T) {
 		t.Errorf("%s, %v", out, err)
 	}
 	if _, err := r.Respond(t.Context(), dialect.Request{Method: functionPrefix + "1" + functionEnd + "f"}); err == nil {
-		t.Error("a function of nobody is answered")
+		t.Error("a function without a process got a response")
 	}
 }

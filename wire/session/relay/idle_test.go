@@ -38,7 +38,7 @@ func TestIdleCountsFromTheLastUse(t *testing.T) {
 		idle := func(when string, want time.Duration) {
 			t.Helper()
 			if got := s.Idle().Round(time.Second); got != want {
-				t.Errorf("%s it is idle for %v, want %v", when, got, want)
+				t.Errorf("%s: idle for %v, want %v", when, got, want)
 			}
 		}
 		use := func(method string) (gone func()) {
@@ -57,12 +57,12 @@ func TestIdleCountsFromTheLastUse(t *testing.T) {
 		idle("at first", time.Hour)
 		gone := use("attach")
 		time.Sleep(time.Hour)
-		idle("while it is used", 0)
+		idle("while a process is attached", 0)
 		gone()
-		idle("when that has gone", 0)
+		idle("after the process has ended", 0)
 		time.Sleep(time.Minute)
 		use("look")()
-		idle("after a look", time.Minute)
+		idle("after a status request", time.Minute)
 		s.wg.Wait()
 	})
 }

@@ -18,15 +18,15 @@ func TestPacked(t *testing.T) {
 		m  wire.Message
 		ev wire.Event
 	}{
-		"plain data":  {wire.Message{Kind: wire.Response, Final: true, Raw: raw, Body: body}, wire.Event{Data: body, Final: true}},
-		"data of two": {wire.Message{Kind: wire.Response, Final: true, Raw: raw, Body: body}, wire.Event{Data: body}},
-		"an item":     {wire.Message{Kind: wire.Item, Raw: raw, Body: body}, wire.Event{Data: body}},
-		"typed data":  {wire.Message{Kind: wire.Item, Raw: raw}, wire.Event{Data: body, ContentType: "t", Extra: json.RawMessage(`{"a":1}`)}},
-		"other data":  {wire.Message{Kind: wire.Item, Raw: []byte(`{"x":1}`)}, wire.Event{Data: json.RawMessage(`2`), ContentType: "t", Seq: json.RawMessage("7")}},
-		"a gap":       {wire.Message{Kind: wire.Item}, wire.Event{Kind: wire.Gap, Missed: 3}},
-		"an error":    {wire.Message{Kind: wire.Response, Raw: []byte(`{}`)}, wire.Event{Kind: wire.Failure, Final: true, Err: wire.NewError(7, "no")}},
-		"a log line":  {wire.Message{Kind: wire.Notification, Raw: []byte("[]")}, wire.Event{Kind: wire.Log, Level: "warn", Message: "<é>"}},
-		"the peer":    {wire.Message{Kind: wire.Item, Final: true, Raw: []byte(`{"a":"\u2028"}`)}, wire.Event{Kind: wire.Done, Final: true}},
+		"data, final in message and event": {wire.Message{Kind: wire.Response, Final: true, Raw: raw, Body: body}, wire.Event{Data: body, Final: true}},
+		"data, final in the message only":  {wire.Message{Kind: wire.Response, Final: true, Raw: raw, Body: body}, wire.Event{Data: body}},
+		"an item":                          {wire.Message{Kind: wire.Item, Raw: raw, Body: body}, wire.Event{Data: body}},
+		"data that is not in the message's body, with extra members": {wire.Message{Kind: wire.Item, Raw: raw}, wire.Event{Data: body, ContentType: "t", Extra: json.RawMessage(`{"a":1}`)}},
+		"data that differs from the message":                         {wire.Message{Kind: wire.Item, Raw: []byte(`{"x":1}`)}, wire.Event{Data: json.RawMessage(`2`), ContentType: "t", Seq: json.RawMessage("7")}},
+		"a gap":                                                      {wire.Message{Kind: wire.Item}, wire.Event{Kind: wire.Gap, Missed: 3}},
+		"an error":                                                   {wire.Message{Kind: wire.Response, Raw: []byte(`{}`)}, wire.Event{Kind: wire.Failure, Final: true, Err: wire.NewError(7, "no")}},
+		"a log line":                                                 {wire.Message{Kind: wire.Notification, Raw: []byte("[]")}, wire.Event{Kind: wire.Log, Level: "warn", Message: "<é>"}},
+		"the end of a stream":                                        {wire.Message{Kind: wire.Item, Final: true, Raw: []byte(`{"a":"\u2028"}`)}, wire.Event{Kind: wire.Done, Final: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := unpack(pack(tt.m, tt.ev, nil))
@@ -44,10 +44,10 @@ func TestPacked(t *testing.T) {
 	// The bytes of a plain result are packed only once.
 	long := []byte(`{"result":"` + strings.Repeat("x", 10000) + `"}`)
 	if n := len(pack(wire.Message{Kind: wire.Response, Final: true, Raw: long}, wire.Event{Data: long[10 : len(long)-1], Final: true}, nil)); n > len(long)+100 {
-		t.Errorf("a result of %d bytes crosses as %d", len(long), n)
+		t.Errorf("a result of %d bytes is packed into %d bytes", len(long), n)
 	}
 	_, err := unpack(pack(wire.Message{Kind: wire.Item}, wire.Event{}, wire.NewFault(wire.Protocol, "why", nil)))
-	testkit.Expect(t, "no event", testkit.Failed(err), "failed protocol")
+	testkit.Expect(t, "a fault instead of an event", testkit.Failed(err), "failed protocol")
 }
 
 // Whatever arrives on a session's socket, a command does not crash.

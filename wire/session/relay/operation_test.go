@@ -34,11 +34,11 @@ func FuzzOperation(f *testing.F) {
 		}
 		for at, name := range op.Funcs {
 			if !strings.HasPrefix(name, functionPrefix) {
-				t.Errorf("%s is answered by %q, which a user could have named", at, name)
+				t.Errorf("%s is bound to %q, which a user can also define", at, name)
 			}
 		}
 		if _, err := op.Kind.MarshalText(); err != nil {
-			t.Errorf("%s is not an operation of the socket", params)
+			t.Errorf("%s: an operation that the socket does not accept", params)
 		}
 		h.socket.forget(h)
 	})

@@ -21,13 +21,13 @@ func TestEndings(t *testing.T) {
 	RecordExit("/run/s-b", strings.Repeat("é", maxExitReason))
 	RecordExit("/run/s-a", "second")
 	if e := exitAt("/run/s-a"); e == nil || e.Why != "second" {
-		t.Errorf("a: %v", e)
+		t.Errorf("record of s-a: %v", e)
 	}
 	if e := exitAt("/run/s-b"); e == nil || len(e.Why) > maxExitReason+len("…") || !strings.HasSuffix(e.Why, "é…") {
-		t.Errorf("b: %v", e)
+		t.Errorf("record of s-b: %v", e)
 	}
 	if e := exitAt("/run/s-c"); e != nil {
-		t.Errorf("c: %v", e)
+		t.Errorf("record of s-c, which never existed: %v", e)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
@@ -37,7 +37,7 @@ func TestEndings(t *testing.T) {
 		RecordExit(fmt.Sprint("/run/", i), "x")
 	}
 	if n := len(readExitRecords(cache.Read(file))); n != maxExitRecords {
-		t.Errorf("%d are kept", n)
+		t.Errorf("%d records are stored", n)
 	}
 	old := []exitRecord{{"/run/s-a", time.Now().Add(-exitRecordAge), "long ago"}, {"/run/s-b", time.Now(), "now"}}
 	kept, _ := scan.Marshal(old)
@@ -45,19 +45,19 @@ func TestEndings(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := exitAt("/run/s-a"); e != nil {
-		t.Errorf("long ago: %v", e)
+		t.Errorf("an expired record: %v", e)
 	}
 	// The file is removed with its last record. Invalid content is ignored.
 	ForgetExit("/run/s-b")
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
-		t.Errorf("the file is there: %v", err)
+		t.Errorf("the file exists after its last record was removed: %v", err)
 	}
 	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	RecordExit("/run/s-a", "after all")
 	if e := exitAt("/run/s-a"); e == nil || e.Why != "after all" {
-		t.Errorf("a: %v", e)
+		t.Errorf("record of s-a: %v", e)
 	}
 }
 
@@ -75,7 +75,7 @@ func TestEndingsTogether(t *testing.T) {
 		<-done
 	}
 	if n := len(readExitRecords(cache.Read(xdg.StateFile("ended")))); n != maxExitRecords {
-		t.Errorf("%d are kept", n)
+		t.Errorf("%d records are stored", n)
 	}
 }
 
@@ -86,11 +86,11 @@ func TestEndingsAreForgotten(t *testing.T) {
 		RecordExit("/run/s-a", "x")
 		time.Sleep(exitRecordAge)
 		if exitAt("/run/s-a") == nil {
-			t.Error("it is forgotten too early")
+			t.Error("the record expired too early")
 		}
 		time.Sleep(time.Nanosecond)
 		if e := exitAt("/run/s-a"); e != nil {
-			t.Error("it is not forgotten:", e)
+			t.Error("the record did not expire:", e)
 		}
 	})
 }

@@ -44,7 +44,7 @@ func claimed(t *testing.T, b *Inbox, h *relay.Process, method string) int64 {
 func counted(t *testing.T, b *Inbox, waiting, claimed int) {
 	t.Helper()
 	if w, c := b.Counts(); w != waiting || c != claimed {
-		t.Errorf("%d wait and %d are claimed, want %d and %d", w, c, waiting, claimed)
+		t.Errorf("%d calls wait and %d are claimed, want %d and %d", w, c, waiting, claimed)
 	}
 }
 
@@ -67,17 +67,17 @@ func TestInboxClaims(t *testing.T) {
 		testkit.Expect(t, "a call's line", string(b.find(1).line()), `{"id":1,"method":"ask","params":[1]}`)
 		isCall(t, "by method", claimed(t, b, one, "other"), 2)
 		isCall(t, "the oldest", claimed(t, b, one, ""), 1)
-		isCall(t, "nothing is left", claimed(t, b, two, ""), 0)
+		isCall(t, "no call is left", claimed(t, b, two, ""), 0)
 		counted(t, b, 0, 2)
 
 		if err := b.acknowledge(two, 1, time.Minute); !isConflict(err) {
-			t.Errorf("another took it: %v", err)
+			t.Errorf("acknowledged by another process: %v", err)
 		}
 		if err := b.acknowledge(one, 1, 10*time.Second); err != nil {
 			t.Fatal(err)
 		}
 		b.Release(one) // call 2, which was not shown
-		isCall(t, "given back", claimed(t, b, two, ""), 2)
+		isCall(t, "returned by the claimant", claimed(t, b, two, ""), 2)
 		counted(t, b, 0, 2)
 		begun := time.Now()
 		isCall(t, "after the lease", claimed(t, b, two, ""), 1)
@@ -90,7 +90,7 @@ func TestInboxClaims(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := b.reply(id, answer); !isConflict(err) {
-				t.Errorf("answered twice: %v", err)
+				t.Errorf("a second reply: %v", err)
 			}
 		}
 		testkit.Expect(t, "call 1", <-first, "true")
@@ -109,14 +109,14 @@ func TestInboxWakesClaimants(t *testing.T) {
 		isCall(t, "claimed", claimed(t, b, one, ""), 1)
 		begun := time.Now()
 		time.AfterFunc(time.Second, func() { b.Release(one) })
-		isCall(t, "given back", claimed(t, b, two, ""), 1)
+		isCall(t, "returned by the claimant", claimed(t, b, two, ""), 1)
 		if waited := time.Since(begun); waited != time.Second {
-			t.Errorf("it was given on after %v", waited)
+			t.Errorf("the returned call was claimed after %v", waited)
 		}
 		if err := b.reply(1, parkedAnswer{result: json.RawMessage("1")}); err != nil {
 			t.Fatal(err)
 		}
-		testkit.Expect(t, "its answer", <-answer, "1")
+		testkit.Expect(t, "the reply", <-answer, "1")
 	})
 }
 
@@ -129,10 +129,10 @@ func TestInboxCallsThatEnd(t *testing.T) {
 		synctest.Wait()
 		isCall(t, "claimed", claimed(t, b, h, ""), 1)
 		cancel()
-		testkit.Expect(t, "who gave up", <-gone, "given up")
+		testkit.Expect(t, "the caller that cancelled", <-gone, "given up")
 		synctest.Wait()
 		if err := b.acknowledge(h, 1, time.Hour); !isConflict(err) {
-			t.Errorf("took what is gone: %v", err)
+			t.Errorf("acknowledged a cancelled call: %v", err)
 		}
 		late := parking(t.Context(), b, "ask")
 		synctest.Wait()
@@ -140,9 +140,9 @@ func TestInboxCallsThatEnd(t *testing.T) {
 		if err := b.acknowledge(h, 2, time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		testkit.Expect(t, "nobody answers", <-late, "error no process answered")
+		testkit.Expect(t, "a call without a reply", <-late, "error no process answered")
 		b.defaultAnswer = json.RawMessage(`{"ok":0}`)
-		testkit.Expect(t, "the usual answer", <-parking(t.Context(), b, "ask"), `{"ok":0}`)
+		testkit.Expect(t, "the default reply", <-parking(t.Context(), b, "ask"), `{"ok":0}`)
 		counted(t, b, 0, 0)
 	})
 }
@@ -162,12 +162,12 @@ func TestInboxKeepsTheOrder(t *testing.T) {
 		}
 		for n, id := range append(ids, `"nobody told"`) {
 			isCall(t, id, claimed(t, b, h, ""), int64(n+1))
-			testkit.Expect(t, "its method", b.find(int64(n+1)).method, id)
+			testkit.Expect(t, "the call's method", b.find(int64(n+1)).method, id)
 		}
 		cancel()
 		synctest.Wait()
 		if len(b.reserved) > 0 {
-			t.Errorf("left: %v", b.reserved)
+			t.Errorf("reserved ids remain: %v", b.reserved)
 		}
 	})
 }
@@ -189,7 +189,7 @@ func TestInboxIsBounded(t *testing.T) {
 			t.Errorf("two claimants got %d and %d", x, y)
 		}
 		synctest.Wait()
-		testkit.Expect(t, "one too many", <-parking(ctx, b, "ask"), "error busy")
+		testkit.Expect(t, "a call above the limit", <-parking(ctx, b, "ask"), "error busy")
 		cancel()
 		synctest.Wait()
 		counted(t, b, 0, 0)
