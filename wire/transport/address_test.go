@@ -121,7 +121,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if b, err := Parse(shown); err != nil || !reflect.DeepEqual(a, b) {
-			t.Fatalf("%q is shown as %q, which is %+v, %v; want %+v", s, shown, b, err, a)
+			t.Fatalf("%q is printed as %q, which parses as %+v, %v; want %+v", s, shown, b, err, a)
 		}
 	})
 }

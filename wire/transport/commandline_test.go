@@ -71,7 +71,7 @@ func TestParseCommandRefuses(t *testing.T) {
 		}
 		if strings.Contains(c.hint, "sh -c") {
 			if a, err := Parse(f.Hint); err != nil || a.Command[2] != strings.TrimSpace(c.in[strings.Index(c.in, ":")+1:]) {
-				t.Errorf("the hint %q does not hold the command: %q, %v", f.Hint, a.Command, err)
+				t.Errorf("the hint %q does not contain the command: %q, %v", f.Hint, a.Command, err)
 			}
 		}
 	}

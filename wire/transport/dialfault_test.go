@@ -42,19 +42,19 @@ func TestDialFaultNamesTheRightLimit(t *testing.T) {
 // rpcx retries if the peer refuses, closes or does not respond, but not if a permission is missing or the address is wrong.
 func TestNotThere(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("it has numbers of its own")
+		t.Skip("Windows has other error numbers")
 	}
 	for _, there := range []error{
 		syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, fs.ErrNotExist, io.EOF, io.ErrUnexpectedEOF,
 		context.DeadlineExceeded, os.ErrDeadlineExceeded, &net.DNSError{IsNotFound: true}, &net.OpError{Op: "dial", Err: timeout{}},
 	} {
 		if !isUnreachable(fmt.Errorf("dial: %w", there)) {
-			t.Errorf("%v: another try would not help", there)
+			t.Errorf("%v is not retried", there)
 		}
 	}
 	for _, err := range []error{syscall.EACCES, fs.ErrPermission, errors.New("no"), context.Canceled, x509.UnknownAuthorityError{}} {
 		if isUnreachable(fmt.Errorf("dial: %w", err)) {
-			t.Errorf("%v: another try would help", err)
+			t.Errorf("%v is retried", err)
 		}
 	}
 }

@@ -54,12 +54,12 @@ func TestPairSendWaitsForTheReader(t *testing.T) {
 		}()
 		synctest.Wait()
 		if sent != pairMessages {
-			t.Fatalf("%d messages went without a reader, want %d", sent, pairMessages)
+			t.Fatalf("%d messages were sent without a reader, want %d", sent, pairMessages)
 		}
 		b.Recv()
 		synctest.Wait()
 		if sent != pairMessages+1 {
-			t.Fatalf("%d messages went after one was read", sent)
+			t.Fatalf("%d messages were sent after one was read", sent)
 		}
 		b.Close()
 		synctest.Wait() // Close must wake Send, or the bubble reports a deadlock
@@ -80,7 +80,7 @@ func TestPairBoundsBytes(t *testing.T) {
 		for i := range 3 {
 			synctest.Wait()
 			if sent != i+1 {
-				t.Fatalf("%d huge messages are on their way, want %d", sent, i+1)
+				t.Fatalf("%d huge messages were sent, want %d", sent, i+1)
 			}
 			if msg, err := b.Recv(); err != nil || len(msg) != len(huge) {
 				t.Fatal(len(msg), err)
@@ -136,12 +136,12 @@ func TestPairReportsIdle(t *testing.T) {
 		b.Recv()
 		b.Recv()
 		if idle != 0 {
-			t.Fatal("idle though messages were there")
+			t.Fatal("OnIdle was called although messages were pending")
 		}
 		go b.Recv()
 		synctest.Wait()
 		if idle != 1 {
-			t.Fatalf("idle %d times, want 1", idle)
+			t.Fatalf("OnIdle was called %d times, want 1", idle)
 		}
 		a.Close()
 	})
@@ -177,6 +177,6 @@ func TestPairDoesNotAllocate(t *testing.T) {
 		b.Recv()
 	}
 	if n := testing.AllocsPerRun(100, func() { a.Send(msg); b.Recv() }); n != 0 {
-		t.Errorf("%v allocations a message", n)
+		t.Errorf("%v allocations per message", n)
 	}
 }

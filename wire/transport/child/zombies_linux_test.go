@@ -39,10 +39,10 @@ func TestEndDoesNotWaitForEndedProcesses(t *testing.T) {
 	began := time.Now()
 	p.End(time.Minute)
 	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("End of a group of which only the dead are left took %v", took)
+		t.Errorf("End of a group with only zombies took %v", took)
 	}
 	if !p.group.lives() {
-		t.Error("somebody else has reaped them: nothing was tried here")
+		t.Error("another process has reaped the zombies, so the test is void")
 	}
 }
 
@@ -56,11 +56,11 @@ func TestAliveIn(t *testing.T) {
 		want bool
 	}{
 		{"asleep", line("sleep", "S", "7", "1"), true},
-		{"of another group", line("sleep", "S", "8", "1"), false},
+		{"in another group", line("sleep", "S", "8", "1"), false},
 		{"dead", line("sleep", "Z", "7", "1"), false},
-		{"dead, by its name alive", line("a) S 1 7 (b", "Z", "7", "1"), false},
-		{"alive, by its name dead", line("a) Z 1 8", "S", "7", "1"), true},
-		{"its first thread dead", line("java", "Z", "7", "12"), true},
+		{"dead, with a name that looks alive", line("a) S 1 7 (b", "Z", "7", "1"), false},
+		{"alive, with a name that looks dead", line("a) Z 1 8", "S", "7", "1"), true},
+		{"first thread dead", line("java", "Z", "7", "12"), true},
 		{"cut off", []byte("12 (sleep"), false},
 		{"empty", nil, false},
 	} {

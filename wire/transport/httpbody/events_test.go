@@ -28,27 +28,27 @@ func TestReadEvents(t *testing.T) {
 		"LF":                        {"data: 1\n\ndata: 2\n\n", []string{"1", "2"}},
 		"CRLF":                      {"data: 1\r\n\r\ndata: 2\r\n\r\n", []string{"1", "2"}},
 		"CR":                        {"data: 1\r\rdata: 2\r\r", []string{"1", "2"}},
-		"all three":                 {"data: 1\r\n\ndata: 2\r\r\ndata: 3\n\r", []string{"1", "2", "3"}},
-		"no blank after the colon":  {"data:1\n\n", []string{"1"}},
-		"only one blank is dropped": {"data:  1\n\n", []string{" 1"}},
-		"several lines":             {"data: {\ndata: \"a\":1\ndata: }\n\n", []string{"{\n\"a\":1\n}"}},
+		"LF, CRLF and CR":           {"data: 1\r\n\ndata: 2\r\r\ndata: 3\n\r", []string{"1", "2", "3"}},
+		"no space after the colon":  {"data:1\n\n", []string{"1"}},
+		"only one space is removed": {"data:  1\n\n", []string{" 1"}},
+		"several data lines":        {"data: {\ndata: \"a\":1\ndata: }\n\n", []string{"{\n\"a\":1\n}"}},
 		"other fields": {
 			"event: message\nid: 7\nretry: 10\ndatum: 3\ndatax: 4\ndata: 1\nDATA: 2\n\n",
 			[]string{"1"},
 		},
-		"comments":              {": hello\ndata: 1\n: more\n\n:\n\n", []string{"1"}},
-		"a mark of byte order":  {"\xEF\xBB\xBFdata: 1\n\n", []string{"1"}},
-		"without data":          {"event: ping\n\ndata\n\ndata:\n\ndata: 1\n\n", []string{"1"}},
-		"an empty line of data": {"data: 1\ndata\ndata: 2\n\n", []string{"1\n\n2"}},
-		"many empty lines":      {"\n\n\ndata: 1\n\n\n\n", []string{"1"}},
-		"cut off, whole JSON":   {"data: 1\n\ndata: {\"a\":1}\n", []string{"1", `{"a":1}`}},
-		"cut off in the line":   {"data: {\"a\":1}", []string{`{"a":1}`}},
-		"cut off, no JSON":      {"data: 1\n\ndata: {\"a\":", []string{"1"}},
-		"long":                  {"data: " + long + "\n\ndata: 1\n\n", []string{long, "1"}},
-		"nothing":               {"", nil},
+		"comments":                            {": hello\ndata: 1\n: more\n\n:\n\n", []string{"1"}},
+		"a byte order mark":                   {"\xEF\xBB\xBFdata: 1\n\n", []string{"1"}},
+		"events without data":                 {"event: ping\n\ndata\n\ndata:\n\ndata: 1\n\n", []string{"1"}},
+		"an empty data line":                  {"data: 1\ndata\ndata: 2\n\n", []string{"1\n\n2"}},
+		"many empty lines":                    {"\n\n\ndata: 1\n\n\n\n", []string{"1"}},
+		"cut off after a complete JSON value": {"data: 1\n\ndata: {\"a\":1}\n", []string{"1", `{"a":1}`}},
+		"cut off within a line":               {"data: {\"a\":1}", []string{`{"a":1}`}},
+		"cut off within JSON":                 {"data: 1\n\ndata: {\"a\":", []string{"1"}},
+		"long":                                {"data: " + long + "\n\ndata: 1\n\n", []string{long, "1"}},
+		"nothing":                             {"", nil},
 	} {
 		for how, r := range map[string]io.Reader{
-			"whole": strings.NewReader(tt.in), "by bytes": iotest.OneByteReader(strings.NewReader(tt.in)),
+			"whole": strings.NewReader(tt.in), "byte by byte": iotest.OneByteReader(strings.NewReader(tt.in)),
 		} {
 			if got, err := events(r, 1<<20); err != nil || !slices.Equal(got, tt.want) {
 				t.Errorf("%s, %s: %.60q %v, want %.60q", name, how, got, err, tt.want)
@@ -59,16 +59,16 @@ func TestReadEvents(t *testing.T) {
 
 func TestReadEventsFaults(t *testing.T) {
 	for name, in := range map[string]string{
-		"in a line":             "data: " + strings.Repeat("x", 1001) + "\n\n",
-		"in many lines":         strings.Repeat("data: "+strings.Repeat("x", 100)+"\n", 10) + "\n",
-		"in a line without end": "data: " + strings.Repeat("x", 1_000_000),
+		"one line":              "data: " + strings.Repeat("x", 1001) + "\n\n",
+		"many lines":            strings.Repeat("data: "+strings.Repeat("x", 100)+"\n", 10) + "\n",
+		"a line without an end": "data: " + strings.Repeat("x", 1_000_000),
 	} {
 		if _, err := events(strings.NewReader(in), 1000); wire.AsFault(err) == nil {
-			t.Errorf("too long %s: %v", name, err)
+			t.Errorf("above the limit, %s: %v", name, err)
 		}
 	}
 	if got, err := events(strings.NewReader("data: "+strings.Repeat("x", 1000)+"\n\n"), 1000); err != nil || len(got) != 1 {
-		t.Errorf("just long enough: %d %v", len(got), err)
+		t.Errorf("exactly at the limit: %d %v", len(got), err)
 	}
 	broken := errors.New("broken")
 	got, err := events(io.MultiReader(strings.NewReader("data: 1\n\ndata: 2\n"), iotest.ErrReader(broken)), 1000)
@@ -106,7 +106,7 @@ func FuzzEvents(f *testing.F) {
 		whole, err1 := events(bytes.NewReader(in), max)
 		pieces, err2 := events(iotest.OneByteReader(bytes.NewReader(in)), max)
 		if (err1 == nil) != (err2 == nil) || err1 == nil && !slices.Equal(whole, pieces) {
-			t.Fatalf("whole %q %v, in pieces %q %v", whole, err1, pieces, err2)
+			t.Fatalf("at once %q %v, in pieces %q %v", whole, err1, pieces, err2)
 		}
 		for _, e := range whole {
 			if len(e) > max || e == "" {
@@ -117,7 +117,7 @@ func FuzzEvents(f *testing.F) {
 		back, err := events(bytes.NewReader(AppendEvent(nil, in)), len(in)+100)
 		want := strings.ReplaceAll(strings.ReplaceAll(string(in), "\r\n", "\n"), "\r", "\n")
 		if err != nil || len(want) > 0 && (len(back) != 1 || back[0] != want) {
-			t.Fatalf("%q came back as %q %v", want, back, err)
+			t.Fatalf("%q was read back as %q %v", want, back, err)
 		}
 	})
 }

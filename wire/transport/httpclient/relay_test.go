@@ -37,7 +37,7 @@ func TestEndToEnd(t *testing.T) {
 		t.Error(got)
 	}
 	if h.Get("X-One") == "" {
-		t.Error("the headers themselves were changed")
+		t.Error("the original headers were changed")
 	}
 }
 
@@ -170,14 +170,14 @@ func TestRelayOfBrokenStreams(t *testing.T) {
 		seen            int
 		broken          bool
 	}{
-		"whole":                    {events, "gzip", whole, 2, false},
-		"compression without end":  {events, "gzip", flushed(event(1) + event(2)), 2, false},
-		"corrupt behind the first": {events, "gzip", append(flushed(event(1)), "\xff\xff\xff\xff and more"...), 1, true},
-		"corrupt lines":            {lines, "gzip", append(flushed("1\n"), "\xff\xff\xff\xff and more"...), 1, true},
-		"corrupt from the start":   {events, "gzip", []byte("no gzip at all"), 0, true},
-		"something follows":        {events, "gzip", append(whole[:len(whole):len(whole)], "behind the end"...), 2, true},
-		"wrong checksum":           {events, "gzip", append(whole[:len(whole)-8:len(whole)-8], "12345678"...), 2, true},
-		"too long":                 {events, "", []byte(event(1) + "data: " + strings.Repeat("x", 65<<20) + "\n\n"), 1, true},
+		"whole":                         {events, "gzip", whole, 2, false},
+		"compression without an end":    {events, "gzip", flushed(event(1) + event(2)), 2, false},
+		"corrupt after the first event": {events, "gzip", append(flushed(event(1)), "\xff\xff\xff\xff and more"...), 1, true},
+		"corrupt after the first line":  {lines, "gzip", append(flushed("1\n"), "\xff\xff\xff\xff and more"...), 1, true},
+		"corrupt from the start":        {events, "gzip", []byte("no gzip at all"), 0, true},
+		"data after the end":            {events, "gzip", append(whole[:len(whole):len(whole)], "behind the end"...), 2, true},
+		"wrong checksum":                {events, "gzip", append(whole[:len(whole)-8:len(whole)-8], "12345678"...), 2, true},
+		"too long":                      {events, "", []byte(event(1) + "data: " + strings.Repeat("x", 65<<20) + "\n\n"), 1, true},
 	} {
 		got, taps, err := relayed(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", c.encoding)

@@ -101,7 +101,7 @@ func TestListenerWaitsAreBounded(t *testing.T) {
 // The server notices that a client closes the connection, even if net/http does not, because of unread bytes.
 func TestPostOfAClosedClientWithUnreadBytesEnds(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells")
+		t.Skip("only Linux reports this")
 	}
 	for _, scheme := range []string{"http", "https"} {
 		t.Run(scheme, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestPostOfAClosedClientWithUnreadBytesEnds(t *testing.T) {
 			raw.Close()
 			<-answer.(*postConn).PeerClosed()
 			if err := answer.Send([]byte(`{"c":3}`)); err == nil {
-				t.Error("the stream of one who has gone takes more")
+				t.Error("Send succeeded after the client closed the connection")
 			}
 		})
 	}

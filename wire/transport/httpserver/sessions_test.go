@@ -123,14 +123,14 @@ func TestSessionsKnowTheirHeaders(t *testing.T) {
 	}
 	select {
 	case <-others:
-		t.Error("what was refused is a connection")
+		t.Error("a refused request has become a connection")
 	default:
 	}
 	conn.Close()
 	listener.Close()
 	for c := range others {
 		c.Close()
-		t.Error("what was refused became a connection")
+		t.Error("a refused request became a connection")
 	}
 }
 
@@ -228,7 +228,7 @@ func TestSessionKeepsSome(t *testing.T) {
 		}
 	}
 	if n < 6 || n > 4*3 {
-		t.Errorf("%d lines were kept", n)
+		t.Errorf("%d lines were stored", n)
 	}
 }
 
@@ -260,12 +260,12 @@ func TestSessionsKeepNoMoreInAll(t *testing.T) {
 			}
 		}
 		if own < keptBytes/16 {
-			t.Errorf("of session %d only %d bytes are kept", i, own)
+			t.Errorf("session %d: only %d bytes are stored", i, own)
 		}
 		kept += own
 	}
 	if kept > 2*keptBytes+8*1024 {
-		t.Errorf("%d bytes are kept", kept)
+		t.Errorf("%d bytes are stored", kept)
 	}
 }
 
@@ -279,24 +279,24 @@ func TestSessionIdles(t *testing.T) {
 	posted := make(chan int, 1)
 	go func() { posted <- readsIn(http.MethodPost, `{"method":"x"}`).StatusCode }()
 	if msg, err := reads.Recv(); err != nil || string(msg) != `{"method":"x"}` || <-posted != http.StatusAccepted {
-		t.Fatalf("a notification beside it: %s %v", msg, err)
+		t.Fatalf("a notification during the GET: %s %v", msg, err)
 	}
 	rests, restsIn := sessionWith(t, listener)
 	if _, err := rests.Recv(); err == nil || !strings.Contains(err.Error(), "idle for too long") {
-		t.Errorf("a session in which nothing comes: %v", err)
+		t.Errorf("an idle session: %v", err)
 	}
 	if got := restsIn(http.MethodPost, `{"id":2,"method":"x"}`).StatusCode; got != http.StatusNotFound {
-		t.Errorf("its client gets %d", got)
+		t.Errorf("the client of the idle session got %d", got)
 	}
 	if err := reads.Send([]byte(`{"method":"news"}`)); err != nil {
-		t.Errorf("the session of the client that reads: %v", err)
+		t.Errorf("the session with a reader: %v", err)
 	}
 	if got := firstEvent(standing); got != `data: {"method":"news"}` {
-		t.Errorf("the client that reads gets %q", got)
+		t.Errorf("the reader got %q", got)
 	}
 	standing.Body.Close()
 	if _, err := reads.Recv(); err == nil || !strings.Contains(err.Error(), "idle for too long") {
-		t.Errorf("a session whose client has gone: %v", err)
+		t.Errorf("a session whose reader has closed: %v", err)
 	}
 }
 

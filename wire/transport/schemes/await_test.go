@@ -27,7 +27,7 @@ func TestAwaitReadsHalfMessages(t *testing.T) {
 		t.Run(c.framing, func(t *testing.T) {
 			f, ok := framing.ByName(c.framing)
 			if !ok {
-				t.Fatal("there is no such framing")
+				t.Fatal("unknown framing")
 			}
 			a, err := transport.Parse("tcp://127.0.0.1:0")
 			if err != nil {
@@ -59,7 +59,7 @@ func TestAwaitReadsHalfMessages(t *testing.T) {
 			}
 			if c.other != "" {
 				if n, err := dial(c.other).Read(make([]byte, 1)); n > 0 || err == nil {
-					t.Error("another is answered")
+					t.Error("a client with other data got a response")
 				}
 			}
 			far := dial(c.half)

@@ -63,16 +63,16 @@ func TestExecReturnsAllOutputBeforeTheEnd(t *testing.T) {
 	_, err := c.Recv()
 	end, child := wantChild(t, err)
 	if end.Clean || child.Exit != 3 || child.Signal != "" || child.Command != os.Args[0] {
-		t.Errorf("the end is %+v, %+v", end, child)
+		t.Errorf("Recv failed with %+v, %+v", end, child)
 	}
 	if n := len(child.Stderr); n != 20 || child.Stderr[n-1] != "the end" || child.Stderr[n-2] != strings.Repeat("y", 500) || child.Stderr[n-3] != "line 29" {
 		t.Errorf("the last lines of stderr are %q", child.Stderr)
 	}
 	if _, child := wantChild(t, <-sendErr); child.Exit != 3 {
-		t.Errorf("Send says %+v", child)
+		t.Errorf("Send failed with %+v", child)
 	}
 	if out := stderr.String(); !strings.HasPrefix(out, "line 0\nline 1\n") || !strings.HasSuffix(out, "the end") {
-		t.Errorf("stderr was copied as %.100q", out)
+		t.Errorf("the copy of stderr is %.100q", out)
 	}
 }
 
@@ -83,9 +83,9 @@ func TestExecEnds(t *testing.T) {
 		exit          int
 		signal        string
 	}{
-		{"in order", "exit 0", true, 0, ""},
-		{"with a status", "exit 42", false, 42, ""},
-		{"by a signal", "kill -KILL $$", false, -1, "SIGKILL"},
+		{"status 0", "exit 0", true, 0, ""},
+		{"status 42", "exit 42", false, 42, ""},
+		{"killed by a signal", "kill -KILL $$", false, -1, "SIGKILL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			conn := dialed(t, "exec:sh -c "+wire.Quote("echo '[1]'; "+c.command), transport.Config{})
@@ -96,7 +96,7 @@ func TestExecEnds(t *testing.T) {
 				t.Errorf("%+v, %+v", end, child)
 			}
 			if _, child := wantChild(t, conn.Send([]byte("[2]"))); child.Exit != c.exit {
-				t.Errorf("Send says %+v", child)
+				t.Errorf("Send failed with %+v", child)
 			}
 		})
 	}
@@ -157,23 +157,23 @@ func TestExecCloseUnblocks(t *testing.T) {
 }
 
 func TestExecCloseEndsTheGroup(t *testing.T) {
-	t.Run("that does not listen to SIGTERM", func(t *testing.T) {
+	t.Run("a child that ignores SIGTERM", func(t *testing.T) {
 		c := helperConn(t, "stubborn", transport.Config{CloseTimeout: 100 * time.Millisecond})
 		pid := recvPid(t, c)
 		returns(t, "Close", func() { c.Close() })
 		wantGone(t, pid)
 	})
-	t.Run("whose grandchild lives", func(t *testing.T) {
+	t.Run("a child with a running grandchild", func(t *testing.T) {
 		c := helperConn(t, "family", transport.Config{CloseTimeout: 100 * time.Millisecond})
 		pid := recvPid(t, c)
 		returns(t, "Close", func() { c.Close() })
 		wantGone(t, pid)
 	})
-	t.Run("after its own exit", func(t *testing.T) {
+	t.Run("a child that has exited before its grandchild", func(t *testing.T) {
 		c := helperConn(t, "launcher", transport.Config{CloseTimeout: 100 * time.Millisecond})
 		pid := recvPid(t, c)
 		var err error
-		returns(t, "the end of a child whose grandchild keeps stdout", func() { _, err = c.Recv() })
+		returns(t, "Recv from a child whose grandchild keeps stdout open", func() { _, err = c.Recv() })
 		if end, child := wantChild(t, err); !end.Clean || child.Exit != 0 {
 			t.Errorf("%+v, %+v", end, child)
 		}
@@ -217,12 +217,12 @@ func TestExecCannotStart(t *testing.T) {
 	}
 	conn := dialed(t, "exec:./local", transport.Config{})
 	if _, err := conn.Recv(); err == nil {
-		t.Error("a message of an empty script")
+		t.Error("Recv returned a message from an empty script")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := dial(ctx, "exec:cat", transport.Config{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("with a dead context: %v", err)
+		t.Errorf("with a cancelled context: %v", err)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestExecChildInheritsNoDescriptor(t *testing.T) {
 	c := helperConn(t, "descriptors", transport.Config{})
 	want, _ := json.Marshal(given) // the standard ones, and those that the test inherited
 	if got := mustRecv(t, c); got != string(want) {
-		t.Errorf("the child has %s, want %s", got, want)
+		t.Errorf("the child has the descriptors %s, want %s", got, want)
 	}
 	other.Close()
 }
@@ -262,13 +262,13 @@ func TestExecChildHasItsEnvironment(t *testing.T) {
 	t.Setenv("NODE_CHANNEL_FD", "99")
 	c := dialed(t, `exec:sh -c 'echo "[\"$RPCX_X$NODE_CHANNEL_FD\"]"'`, transport.Config{Env: []string{"RPCX_X=y"}})
 	if got := mustRecv(t, c); got != `["y"]` {
-		t.Errorf("the child has %s", got)
+		t.Errorf("the child's environment has %s", got)
 	}
 }
 
 func TestExecChildIsKilledWithRpcx(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells a child of its parent's death")
+		t.Skip("only Linux signals a child when its parent dies")
 	}
 	parent := helperCommand("parent")
 	out, err := parent.StdoutPipe()
@@ -283,7 +283,7 @@ func TestExecChildIsKilledWithRpcx(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !exists(pid) {
-		t.Fatal("the grandchild is not there")
+		t.Fatal("the grandchild does not run")
 	}
 	parent.Process.Kill()
 	parent.Wait()
@@ -308,14 +308,14 @@ func TestProcessOutlivesTheThreadThatAskedForIt(t *testing.T) {
 	}
 	select {
 	case <-r.p.Done():
-		t.Error("the child died with the thread")
+		t.Error("the child ended with the thread")
 	case <-time.After(200 * time.Millisecond):
 	}
 	returns(t, "End", func() { r.p.End(patience) })
 	if exit, signal := r.p.Status(); exit != -1 || signal != "SIGTERM" {
-		t.Errorf("it ended with %d, %q", exit, signal)
+		t.Errorf("the child ended with status %d, signal %q", exit, signal)
 	}
 	if err := r.p.Wait(); err == nil {
-		t.Error("Wait knows of no signal")
+		t.Error("Wait returned no error")
 	}
 }

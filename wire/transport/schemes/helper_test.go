@@ -202,7 +202,7 @@ func recvPid(t *testing.T, c wire.Conn) int {
 	t.Helper()
 	var v struct{ Pid int }
 	if msg := mustRecv(t, c); json.Unmarshal([]byte(msg), &v) != nil || v.Pid == 0 {
-		t.Fatalf("%s names no process", msg)
+		t.Fatalf("%s has no process id", msg)
 	}
 	return v.Pid
 }
@@ -218,7 +218,7 @@ func wantGone(t *testing.T, pid int) {
 			return
 		}
 	}
-	t.Errorf("process %d is still there", pid)
+	t.Errorf("process %d still runs", pid)
 }
 
 // A lockedBuffer collects the writes of several goroutines.

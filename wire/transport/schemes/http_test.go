@@ -58,59 +58,59 @@ func TestHTTPAnswers(t *testing.T) {
 		fails  func(*testing.T, error)
 		hold   bool // the server keeps the connection open after the response
 	}{
-		"JSON":                      {answer: fixed(200, "application/json", `{"id":1}`), want: []string{`{"id":1}`}},
-		"JSON with blanks":          {answer: fixed(200, "application/json; charset=utf-8", "\xEF\xBB\xBF {\"id\":1}\r\n"), want: []string{`{"id":1}`}},
-		"JSON until the end":        {answer: head(200, "application/json") + "\r\n[1]", want: []string{`[1]`}},
-		"JSON in chunks":            {answer: chunked(200, "application/json-rpc", `{"i`, `d":1}`) + end, want: []string{`{"id":1}`}},
-		"JSON by another name":      {answer: fixed(200, "text/plain", `{"id":1}`), want: []string{`{"id":1}`}},
-		"JSON without a name":       {answer: fixed(200, "", `{"id":1}`), want: []string{`{"id":1}`}},
-		"broken JSON":               {answer: fixed(200, "application/json", `{"id":`), want: []string{`{"id":`}}, // the codec reports the error
-		"accepted":                  {answer: fixed(202, "", "")},
-		"accepted in words":         {answer: fixed(202, "text/plain", "Accepted")},
-		"304":                       {answer: head(304, "") + "\r\n", fails: isFault(wire.Unreachable, "304 Not Modified")},
-		"no content":                {answer: head(204, "") + "\r\n"},
-		"empty":                     {answer: fixed(200, "application/json", "")},
-		"a page":                    {answer: fixed(200, "text/html", "<h1>hello</h1>\n"), fails: isFault(wire.Protocol, "text/html", "<h1>hello")},
-		"events":                    {answer: chunked(200, "text/event-stream", "data: 1\n\nda", "ta: 2\n\n") + end, want: []string{"1", "2"}},
-		"events, mixed case":        {answer: chunked(200, "Text/Event-Stream;charset=UTF-8", "data: 1\n\n") + end, want: []string{"1"}},
-		"lines":                     {answer: fixed(200, "application/x-ndjson", "{\"a\":1}\r\n\n[2]"), want: []string{`{"a":1}`, "[2]"}},
-		"events cut off":            {answer: chunked(200, "text/event-stream", "data: 1\n\n", "data: 2"), want: []string{"1"}, fails: isFault(wire.Closed, "connection in the middle")},
-		"a body cut off":            {answer: head(200, "application/json") + "Content-Length: 100\r\n\r\n{", fails: isFault(wire.Closed, "connection in the middle")},
-		"hanging up":                {answer: "", fails: isFault(wire.Closed, "without a response")},
-		"no HTTP":                   {answer: "SSH-2.0-OpenSSH_9.9\r\n", fails: isFault(wire.Protocol, "not HTTP")},
-		"401":                       {answer: fixed(401, "text/plain", "token expired\n"), fails: isFault(wire.Auth, "401 Unauthorized: token expired")},
-		"403 in JSON":               {answer: fixed(403, "application/json", `{"error":"no"}`), fails: isFault(wire.Auth, "403")},
-		"403 as of Google":          {answer: fixed(403, "application/json", `{"error":{"code":403,"message":"no"}}`), fails: isFault(wire.Auth, "403")},
-		"407":                       {answer: fixed(407, "", ""), fails: isFault(wire.Auth, "407")},
-		"404":                       {answer: fixed(404, "text/plain", "no such page"), fails: isFault(wire.Unreachable, "404 Not Found: no such page")},
-		"502":                       {answer: fixed(502, "text/html", "<html>"), fails: isFault(wire.Unreachable, "502 Bad Gateway: <html>")},
-		"500 that is an answer":     {answer: fixed(500, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-1}}`), want: []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-1}}`}},
-		"401 that is an answer":     {answer: fixed(401, "application/json", `{"result":null,"error":{"code":-1},"id":1}`), fails: isFault(wire.Auth, "401")},
-		"400 with a batch":          {answer: fixed(400, "application/json", `[{"jsonrpc":"2.0","id":1,"error":{}}]`), want: []string{`[{"jsonrpc":"2.0","id":1,"error":{}}]`}},
-		"400 that is an error":      {answer: fixed(400, "application/json", `{"error":{"code":-32700,"message":"parse"}}`), want: []string{`{"error":{"code":-32700,"message":"parse"}}`}},
-		"500 in another JSON":       {answer: fixed(500, "application/json", `{"message":"oops"}`), fails: isFault(wire.RPCError, "500", "oops")},
-		"500 with text":             {answer: fixed(500, "text/plain", `{"jsonrpc":"2.0"}`), fails: isFault(wire.RPCError, "500")},
-		"500 without an end":        {answer: head(500, "text/html") + "Content-Length: 100\r\n\r\n<h1>oops", hold: true, fails: isFault(wire.RPCError, "500", "<h1>oops")},
-		"an answer by another name": {answer: fixed(500, "text/plain", `{"id":1,"error":{"code":-1}}`), want: []string{`{"id":1,"error":{"code":-1}}`}},
-		"400 in words":              {answer: fixed(400, "text/plain", "what?"), fails: isFault(wire.RPCError, "400 Bad Request: what?")},
-		"405":                       {answer: fixed(405, "text/plain", ""), fails: isFault(wire.Unreachable, "405")},
-		"415":                       {answer: fixed(415, "", ""), fails: isFault(wire.Unreachable, "415")},
-		"429":                       {answer: fixed(429, "", ""), fails: isFault(wire.RPCError, "429")},
-		"501":                       {answer: fixed(501, "", ""), fails: isFault(wire.RPCError, "501")},
-		"503":                       {answer: fixed(503, "", ""), fails: isFault(wire.Unreachable, "503")},
-		"301 to nowhere":            {answer: head(301, "") + "Content-Length: 0\r\n\r\n", fails: isFault(wire.Unreachable, "301")},
+		"JSON":                                   {answer: fixed(200, "application/json", `{"id":1}`), want: []string{`{"id":1}`}},
+		"JSON with spaces and a byte order mark": {answer: fixed(200, "application/json; charset=utf-8", "\xEF\xBB\xBF {\"id\":1}\r\n"), want: []string{`{"id":1}`}},
+		"JSON until the connection closes":       {answer: head(200, "application/json") + "\r\n[1]", want: []string{`[1]`}},
+		"JSON in chunks":                         {answer: chunked(200, "application/json-rpc", `{"i`, `d":1}`) + end, want: []string{`{"id":1}`}},
+		"JSON as text/plain":                     {answer: fixed(200, "text/plain", `{"id":1}`), want: []string{`{"id":1}`}},
+		"JSON without a Content-Type":            {answer: fixed(200, "", `{"id":1}`), want: []string{`{"id":1}`}},
+		"broken JSON":                            {answer: fixed(200, "application/json", `{"id":`), want: []string{`{"id":`}}, // the codec reports the error
+		"accepted":                               {answer: fixed(202, "", "")},
+		"accepted with text":                     {answer: fixed(202, "text/plain", "Accepted")},
+		"304":                                    {answer: head(304, "") + "\r\n", fails: isFault(wire.Unreachable, "304 Not Modified")},
+		"204":                                    {answer: head(204, "") + "\r\n"},
+		"empty":                                  {answer: fixed(200, "application/json", "")},
+		"an HTML page":                           {answer: fixed(200, "text/html", "<h1>hello</h1>\n"), fails: isFault(wire.Protocol, "text/html", "<h1>hello")},
+		"events":                                 {answer: chunked(200, "text/event-stream", "data: 1\n\nda", "ta: 2\n\n") + end, want: []string{"1", "2"}},
+		"events, mixed case":                     {answer: chunked(200, "Text/Event-Stream;charset=UTF-8", "data: 1\n\n") + end, want: []string{"1"}},
+		"lines":                                  {answer: fixed(200, "application/x-ndjson", "{\"a\":1}\r\n\n[2]"), want: []string{`{"a":1}`, "[2]"}},
+		"events that are cut off":                {answer: chunked(200, "text/event-stream", "data: 1\n\n", "data: 2"), want: []string{"1"}, fails: isFault(wire.Closed, "connection in the middle")},
+		"a body that is cut off":                 {answer: head(200, "application/json") + "Content-Length: 100\r\n\r\n{", fails: isFault(wire.Closed, "connection in the middle")},
+		"closed without a response":              {answer: "", fails: isFault(wire.Closed, "without a response")},
+		"not HTTP":                               {answer: "SSH-2.0-OpenSSH_9.9\r\n", fails: isFault(wire.Protocol, "not HTTP")},
+		"401":                                    {answer: fixed(401, "text/plain", "token expired\n"), fails: isFault(wire.Auth, "401 Unauthorized: token expired")},
+		"403 in JSON":                            {answer: fixed(403, "application/json", `{"error":"no"}`), fails: isFault(wire.Auth, "403")},
+		"403 with a JSON-RPC error without an id": {answer: fixed(403, "application/json", `{"error":{"code":403,"message":"no"}}`), fails: isFault(wire.Auth, "403")},
+		"407":                               {answer: fixed(407, "", ""), fails: isFault(wire.Auth, "407")},
+		"404":                               {answer: fixed(404, "text/plain", "no such page"), fails: isFault(wire.Unreachable, "404 Not Found: no such page")},
+		"502":                               {answer: fixed(502, "text/html", "<html>"), fails: isFault(wire.Unreachable, "502 Bad Gateway: <html>")},
+		"500 with a response":               {answer: fixed(500, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-1}}`), want: []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-1}}`}},
+		"401 with a response":               {answer: fixed(401, "application/json", `{"result":null,"error":{"code":-1},"id":1}`), fails: isFault(wire.Auth, "401")},
+		"400 with a batch":                  {answer: fixed(400, "application/json", `[{"jsonrpc":"2.0","id":1,"error":{}}]`), want: []string{`[{"jsonrpc":"2.0","id":1,"error":{}}]`}},
+		"400 with an error without an id":   {answer: fixed(400, "application/json", `{"error":{"code":-32700,"message":"parse"}}`), want: []string{`{"error":{"code":-32700,"message":"parse"}}`}},
+		"500 with other JSON":               {answer: fixed(500, "application/json", `{"message":"oops"}`), fails: isFault(wire.RPCError, "500", "oops")},
+		"500 with text":                     {answer: fixed(500, "text/plain", `{"jsonrpc":"2.0"}`), fails: isFault(wire.RPCError, "500")},
+		"500 with an incomplete body":       {answer: head(500, "text/html") + "Content-Length: 100\r\n\r\n<h1>oops", hold: true, fails: isFault(wire.RPCError, "500", "<h1>oops")},
+		"500 with a response as text/plain": {answer: fixed(500, "text/plain", `{"id":1,"error":{"code":-1}}`), want: []string{`{"id":1,"error":{"code":-1}}`}},
+		"400 with text":                     {answer: fixed(400, "text/plain", "what?"), fails: isFault(wire.RPCError, "400 Bad Request: what?")},
+		"405":                               {answer: fixed(405, "text/plain", ""), fails: isFault(wire.Unreachable, "405")},
+		"415":                               {answer: fixed(415, "", ""), fails: isFault(wire.Unreachable, "415")},
+		"429":                               {answer: fixed(429, "", ""), fails: isFault(wire.RPCError, "429")},
+		"501":                               {answer: fixed(501, "", ""), fails: isFault(wire.RPCError, "501")},
+		"503":                               {answer: fixed(503, "", ""), fails: isFault(wire.Unreachable, "503")},
+		"301 without a Location":            {answer: head(301, "") + "Content-Length: 0\r\n\r\n", fails: isFault(wire.Unreachable, "301")},
 		"307 to ftp": {
 			answer: head(307, "") + "Location: ftp://files.example/x\r\nContent-Length: 0\r\n\r\n",
-			fails:  isFault(wire.Unreachable, "307", "ftp://files.example/x", "not followed"),
+			fails:  isFault(wire.Unreachable, "307", "ftp://files.example/x", "does not follow"),
 		},
 		"302": {
 			answer: head(302, "") + "Location: /login?next=hidden\r\nContent-Length: 0\r\n\r\n",
-			fails:  isFault(wire.Unreachable, "302 Found", "/login", "not followed"),
+			fails:  isFault(wire.Unreachable, "302 Found", "/login", "does not follow"),
 		},
-		"too large":           {answer: fixed(200, "application/json", big), fails: isFault(wire.Protocol, "1000", "--max-message")},
-		"too large in chunks": {answer: chunked(200, "application/json", big) + end, fails: isFault(wire.Protocol, "--max-message")},
-		"too large an event":  {answer: chunked(200, "text/event-stream", "data: 1\n\ndata: "+big+"\n\n") + end, want: []string{"1"}, fails: isFault(wire.Protocol, "--max-message")},
-		"too large a line":    {answer: fixed(200, "application/jsonl", "1\n"+big+"\n"), want: []string{"1"}, fails: isFault(wire.Protocol, "--max-message")},
+		"too large":                  {answer: fixed(200, "application/json", big), fails: isFault(wire.Protocol, "1000", "--max-message")},
+		"too large in chunks":        {answer: chunked(200, "application/json", big) + end, fails: isFault(wire.Protocol, "--max-message")},
+		"an event that is too large": {answer: chunked(200, "text/event-stream", "data: 1\n\ndata: "+big+"\n\n") + end, want: []string{"1"}, fails: isFault(wire.Protocol, "--max-message")},
+		"a line that is too large":   {answer: fixed(200, "application/jsonl", "1\n"+big+"\n"), want: []string{"1"}, fails: isFault(wire.Protocol, "--max-message")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked string
@@ -134,7 +134,7 @@ func TestHTTPAnswers(t *testing.T) {
 			case tt.fails != nil:
 				tt.fails(t, err)
 				if s := err.Error(); strings.Contains(s, "hidden") || strings.Contains(s, "secret") {
-					t.Errorf("a secret is shown: %s", s)
+					t.Errorf("a secret is in the message: %s", s)
 				}
 			case err != nil:
 				t.Error(err)
@@ -142,7 +142,7 @@ func TestHTTPAnswers(t *testing.T) {
 			c.Close()
 			want := `POST /rpc?k=hidden application/json application/json, text/event-stream a, b {"id":1,"method":"m"}`
 			if asked != want {
-				t.Errorf("asked %q, want %q", asked, want)
+				t.Errorf("the server got %q, want %q", asked, want)
 			}
 		})
 	}
@@ -189,13 +189,13 @@ func TestHTTPRedirectElsewhere(t *testing.T) {
 	}
 	secret := transport.Config{Header: http.Header{"X-Api-Key": {"k"}, "Authorization": {"Bearer t"}, "X-Trace": {"1"}}}
 	_, err := exchange(t, mustDial(t, server(t, send)+"/?token=t", secret), "[7]")
-	wantFault(t, err, wire.Unreachable, "307", there+"/x", "not followed")
+	wantFault(t, err, wire.Unreachable, "307", there+"/x", "does not follow")
 	safe := httptest.NewTLSServer(http.HandlerFunc(send))
 	defer safe.Close()
 	_, err = exchange(t, mustDial(t, safe.URL, transport.Config{TLS: transport.TLS{Insecure: true}}), "[7]")
-	wantFault(t, err, wire.Unreachable, "not followed")
+	wantFault(t, err, wire.Unreachable, "does not follow")
 	if got != nil {
-		t.Errorf("another origin was asked: %v", got)
+		t.Errorf("a request was sent to another origin: %v", got)
 	}
 }
 
@@ -256,8 +256,8 @@ func TestHTTPConnectionsAndSession(t *testing.T) {
 func TestHTTPCancel(t *testing.T) {
 	noLeaks(t)
 	for name, how := range map[string]func(c wire.Conn, cancel func()){
-		"by its context": func(_ wire.Conn, cancel func()) { cancel() },
-		"by Close":       func(c wire.Conn, _ func()) { c.Close() },
+		"cancelled by its context": func(_ wire.Conn, cancel func()) { cancel() },
+		"cancelled by Close":       func(c wire.Conn, _ func()) { c.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			hungUp := make(chan struct{})
@@ -273,7 +273,7 @@ func TestHTTPCancel(t *testing.T) {
 			defer cancel()
 			var wg sync.WaitGroup
 			err := c.(wire.Exchanger).Exchange(ctx, []byte("{}"), func([]byte) { wg.Go(func() { how(c, cancel) }) })
-			if name == "by Close" {
+			if name == "cancelled by Close" {
 				if f := wantFault(t, err, wire.Closed); f.Close == nil || !errors.Is(f.Close, net.ErrClosed) {
 					t.Errorf("close: %v", f.Close)
 				}
@@ -356,7 +356,7 @@ func TestHTTPCloseWaitsForExchanges(t *testing.T) {
 				runtime.Gosched()
 			}
 			if ended.Load() {
-				t.Error("Close has returned before")
+				t.Error("Close returned too early")
 			}
 			heard.Store(true)
 		})
@@ -366,6 +366,6 @@ func TestHTTPCloseWaitsForExchanges(t *testing.T) {
 	c.Close()
 	ended.Store(true)
 	if !heard.Load() {
-		t.Error("Close has returned too early")
+		t.Error("Close returned too early")
 	}
 }

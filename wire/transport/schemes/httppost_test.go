@@ -46,7 +46,7 @@ func posts(t *testing.T, l transport.Listener, accept string) (wire.Conn, <-chan
 		t.Fatalf("Recv: %v, want io.EOF", err)
 	}
 	if _, ok := c.(wire.SingleExchange); !ok {
-		t.Error("a POST is not marked as one exchange")
+		t.Error("a POST is not marked as a single exchange")
 	}
 	return c, answers, tr.CloseIdleConnections
 }
@@ -65,15 +65,15 @@ func TestPostAnswers(t *testing.T) {
 		media  string
 		body   string
 	}{
-		"nothing":             {accept: both, status: 204},
-		"one answer":          {accept: both, sent: []string{result}, status: 200, media: "application/json", body: result},
-		"a note and a result": {accept: both, sent: []string{note, result}, status: 200, media: "text/event-stream", body: "data: " + note + "\n\ndata: " + result + "\n\n"},
-		"over several lines":  {accept: both, sent: []string{"{\r\n\"method\":\n\r1}", result}, status: 200, media: "text/event-stream", body: "data: {\ndata: \"method\":\ndata: \ndata: 1}\n\ndata: " + result + "\n\n"},
-		"only events":         {accept: "text/event-stream", sent: []string{result}, status: 200, media: "text/event-stream", body: "data: " + result + "\n\n"},
-		"no events":           {accept: "application/json", sent: []string{note, result, other}, errs: []error{httpserver.ErrNoStream, nil, httpserver.ErrNoStream}, status: 200, media: "application/json", body: result},
-		"anything":            {accept: "*/*", sent: []string{note, result}, errs: []error{httpserver.ErrNoStream, nil}, status: 200, media: "application/json", body: result},
-		"not said":            {sent: []string{`[{"id":1,"result":2}]`}, status: 200, media: "application/json", body: `[{"id":1,"result":2}]`},
-		"only a note":         {sent: []string{note}, errs: []error{httpserver.ErrNoStream}, status: 204},
+		"nothing":                           {accept: both, status: 204},
+		"one response":                      {accept: both, sent: []string{result}, status: 200, media: "application/json", body: result},
+		"a notification and a result":       {accept: both, sent: []string{note, result}, status: 200, media: "text/event-stream", body: "data: " + note + "\n\ndata: " + result + "\n\n"},
+		"a message of several lines":        {accept: both, sent: []string{"{\r\n\"method\":\n\r1}", result}, status: 200, media: "text/event-stream", body: "data: {\ndata: \"method\":\ndata: \ndata: 1}\n\ndata: " + result + "\n\n"},
+		"a client that accepts only events": {accept: "text/event-stream", sent: []string{result}, status: 200, media: "text/event-stream", body: "data: " + result + "\n\n"},
+		"a client that accepts no events":   {accept: "application/json", sent: []string{note, result, other}, errs: []error{httpserver.ErrNoStream, nil, httpserver.ErrNoStream}, status: 200, media: "application/json", body: result},
+		"a client that accepts anything":    {accept: "*/*", sent: []string{note, result}, errs: []error{httpserver.ErrNoStream, nil}, status: 200, media: "application/json", body: result},
+		"a client without an Accept header": {sent: []string{`[{"id":1,"result":2}]`}, status: 200, media: "application/json", body: `[{"id":1,"result":2}]`},
+		"only a notification":               {sent: []string{note}, errs: []error{httpserver.ErrNoStream}, status: 204},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, answers, _ := posts(t, l, tt.accept)
@@ -97,7 +97,7 @@ func TestPostAnswers(t *testing.T) {
 				t.Errorf("Content-Length %d", resp.ContentLength)
 			}
 			if err := c.Send([]byte(result)); err == nil {
-				t.Error("Send works after Close")
+				t.Error("Send succeeded after Close")
 			}
 		})
 	}
@@ -149,7 +149,7 @@ func TestPostWhoseClientCloses(t *testing.T) {
 	raw.Close()
 	<-c.(interface{ PeerClosed() <-chan struct{} }).PeerClosed()
 	if got, err := c.Recv(); err != nil || string(got) != "{}" {
-		t.Errorf("what it sent is lost: %q %v", got, err)
+		t.Errorf("the message of the closed client is lost: %q %v", got, err)
 	}
 	_, err = c.Recv()
 	wantClose(t, err, 0, false)
@@ -161,7 +161,7 @@ func TestPostWhoseClientCloses(t *testing.T) {
 func TestPostCloseIsBounded(t *testing.T) {
 	noLeaks(t)
 	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{CloseTimeout: 100 * time.Millisecond})
-	for name, sent := range map[string]int{"one answer": 1, "events": 2} {
+	for name, sent := range map[string]int{"one response": 1, "events": 2} {
 		t.Run(name, func(t *testing.T) {
 			raw, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
 			if err != nil {

@@ -44,7 +44,7 @@ func TestHTTPSession(t *testing.T) {
 			ended = time.Now()
 		case r.Header.Get("Last-Event-ID") == "a7":
 			if waited := time.Since(ended); waited < 60*time.Millisecond {
-				t.Errorf("the stream was resumed after %v, not after the 60 ms that the server has said", waited)
+				t.Errorf("the stream was resumed after %v, not after the server's 60 ms", waited)
 			}
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprint(w, "id: a8\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":\"late\"}\n\n")
@@ -86,16 +86,16 @@ func TestHTTPSession(t *testing.T) {
 	for i := 1; i <= 2; i++ {
 		got, err := conn.Recv()
 		if want := fmt.Sprintf(`{"jsonrpc":"2.0","method":"news","params":[%d]}`, i); err != nil || string(got) != want {
-			t.Errorf("the standing stream brought %s, %v, want %s", got, err, want)
+			t.Errorf("got %s, %v from the GET, want %s", got, err, want)
 		}
 	}
 	want := `{"jsonrpc":"2.0","method":"progress"} {"jsonrpc":"2.0","id":2,"result":"late"}`
 	if got := strings.Join(post(`{"jsonrpc":"2.0","id":2,"method":"work"}`), " "); got != want {
-		t.Errorf("the answer was %s, want %s", got, want)
+		t.Errorf("the response is %s, want %s", got, want)
 	}
 	start := time.Now()
 	if err := conn.Close(); err != nil || time.Since(start) > 3*time.Second {
-		t.Errorf("closing took %v: %v", time.Since(start), err)
+		t.Errorf("Close took %v: %v", time.Since(start), err)
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -108,7 +108,7 @@ func TestHTTPSession(t *testing.T) {
 		`DELETE  session=s1 version=2025-11-25 last=`,
 	} {
 		if !strings.Contains("\n"+strings.Join(seen, "\n")+"\n", "\n"+line+"\n") {
-			t.Errorf("nothing like %s in\n%s", line, strings.Join(seen, "\n"))
+			t.Errorf("%s is missing in\n%s", line, strings.Join(seen, "\n"))
 		}
 	}
 }
@@ -193,7 +193,7 @@ func TestHTTPSessionStopsReopening(t *testing.T) {
 	// A message restarts the count for the standing stream, but not for the stream of a response.
 	want := map[string]int{"": 2, "g2": 2, "g3": 5 - 1, "p1": 2, "p2": 5}
 	if !maps.Equal(asked, want) {
-		t.Errorf("asked %v, want %v", asked, want)
+		t.Errorf("requests: %v, want %v", asked, want)
 	}
 }
 
@@ -234,7 +234,7 @@ func TestHTTPSessionIsEndedByDelete(t *testing.T) {
 		}
 		server.Close()
 		if got := deletes.Load(); got != c.deletes {
-			t.Errorf("%+v: %d times DELETE", c, got)
+			t.Errorf("%+v: %d DELETE requests", c, got)
 		}
 	}
 }

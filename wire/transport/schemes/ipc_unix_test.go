@@ -22,7 +22,7 @@ import (
 func needNode(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("node is not here: Node's IPC channel is tried with our own other end only")
+		t.Skip("node is missing, so the IPC channel is not tested with Node.js")
 	}
 }
 
@@ -52,7 +52,7 @@ func TestIPCBetweenTwoEndsOfRpcx(t *testing.T) {
 		t.Fatal(err)
 	}
 	if mustRecv(t, c) != "[1]" || mustRecv(t, c) != "[2]" || idle == 0 {
-		t.Errorf("idle %d times", idle)
+		t.Errorf("OnIdle was called %d times", idle)
 	}
 	returns(t, "Close", func() { c.Close() })
 }
@@ -154,10 +154,10 @@ func TestIPCTakesTheChannelOnce(t *testing.T) {
 	t.Setenv("NODE_CHANNEL_SERIALIZATION_MODE", "json")
 	c := dialed(t, "ipc:", transport.Config{})
 	if _, ok := c.(wire.HalfCloser); ok {
-		t.Error("half of an IPC channel can be closed: Node takes it for the whole")
+		t.Error("one direction of an IPC channel can be closed, which Node.js does not support")
 	}
 	if _, set := os.LookupEnv("NODE_CHANNEL_FD"); set {
-		t.Error("our own children would take our channel")
+		t.Error("children of rpcx would inherit its channel")
 	}
 	go ours.Write([]byte("[1]\n"))
 	if got := mustRecv(t, c); got != "[1]" {
@@ -167,7 +167,7 @@ func TestIPCTakesTheChannelOnce(t *testing.T) {
 	if _, err := c.Recv(); err != io.EOF {
 		var end *wire.CloseError
 		if !errors.As(err, &end) {
-			t.Errorf("the parent has left: %v", err)
+			t.Errorf("after the parent closed the channel: %v", err)
 		}
 	}
 }

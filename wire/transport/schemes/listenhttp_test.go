@@ -56,58 +56,58 @@ func TestListenerGuard(t *testing.T) {
 		status int
 		holds  string
 	}{
-		"a post":              {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost:1", js, "{}"), 200, "\r\n\r\n{}"},
-		"with a query":        {"http://127.0.0.1:0/rpc", plain, post("/rpc?x=1", "127.0.0.1", js, "{}"), 200, ""},
-		"by IPv6":             {"http://127.0.0.1:0/rpc", plain, post("/rpc", "[::1]:80", js, "{}"), 200, ""},
-		"another path":        {"http://127.0.0.1:0/rpc", plain, post("/rpc/", "localhost", js, "{}"), 404, ""},
-		"a path below /":      {"http://127.0.0.1:0/", plain, post("/rpc", "localhost", js, "{}"), 404, ""},
-		"a rebound name":      {"http://127.0.0.1:0/rpc", plain, post("/rpc", "evil.example:80", js, "{}"), 403, "host"},
-		"a name like ours":    {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost.evil.example", js, "{}"), 403, ""},
-		"a name that ends so": {"http://127.0.0.1:0/rpc", plain, post("/rpc", "evillocalhost", js, "{}"), 403, "host"},
-		"a name below it":     {"http://127.0.0.1:0/rpc", plain, post("/rpc", "evil.localhost", js, "{}"), 403, "host"},
-		"the name in LISTEN":  {"http://LocalHost:0/rpc", plain, post("/rpc", "localhost.", js, "{}"), 200, ""},
-		"a wildcard":          {"http://0.0.0.0:0/rpc", transport.Config{Listening: transport.Listening{Token: "t"}}, post("/rpc", "any.example", "Authorization: bearer t\n"+js, "{}"), 200, ""},
-		"no type":             {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "", "{}"), 415, ""},
-		"a form":              {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Content-Type: text/plain\n", "{}"), 415, ""},
-		"too large":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", js, strings.Repeat(" ", 101)), 413, "100"},
-		"too large in chunks": {"http://127.0.0.1:0/rpc", plain, "POST /rpc HTTP/1.1\nHost: localhost\n" + end + js + "Transfer-Encoding: chunked\n\n65\n" + strings.Repeat(" ", 101) + "\n0\n\n", 413, ""},
-		"GET":                 {"http://127.0.0.1:0/rpc", plain, "GET /rpc HTTP/1.1\nHost: localhost\n" + end + "\n", 405, "Allow: POST"},
-		"an origin":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: http://localhost\n"+js, "{}"), 403, "origin"},
-		"no origin":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: null\n"+js, "{}"), 403, ""},
-		"an allowed origin":   {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example\n"+js, "{}"), 200, "Access-Control-Allow-Origin: https://app.example"},
-		"its longer cousin":   {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example.evil\n"+js, "{}"), 403, ""},
-		"two origins":         {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example\nOrigin: http://evil\n"+js, "{}"), 403, ""},
-		"any origin":          {"http://127.0.0.1:0/rpc", transport.Config{Listening: transport.Listening{AllowOrigin: []string{"*"}}}, post("/rpc", "localhost", "Origin: null\n"+js, "{}"), 200, ""},
-		"a browser's question": {
+		"a POST":                                 {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost:1", js, "{}"), 200, "\r\n\r\n{}"},
+		"with a query":                           {"http://127.0.0.1:0/rpc", plain, post("/rpc?x=1", "127.0.0.1", js, "{}"), 200, ""},
+		"an IPv6 host":                           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "[::1]:80", js, "{}"), 200, ""},
+		"another path":                           {"http://127.0.0.1:0/rpc", plain, post("/rpc/", "localhost", js, "{}"), 404, ""},
+		"a path below /":                         {"http://127.0.0.1:0/", plain, post("/rpc", "localhost", js, "{}"), 404, ""},
+		"a foreign host name":                    {"http://127.0.0.1:0/rpc", plain, post("/rpc", "evil.example:80", js, "{}"), 403, "host"},
+		"a host name that begins with localhost": {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost.evil.example", js, "{}"), 403, ""},
+		"a host name that ends with localhost":   {"http://127.0.0.1:0/rpc", plain, post("/rpc", "evillocalhost", js, "{}"), 403, "host"},
+		"a host name below localhost":            {"http://127.0.0.1:0/rpc", plain, post("/rpc", "evil.localhost", js, "{}"), 403, "host"},
+		"the host name in the listen address":    {"http://LocalHost:0/rpc", plain, post("/rpc", "localhost.", js, "{}"), 200, ""},
+		"a wildcard address, any host name":      {"http://0.0.0.0:0/rpc", transport.Config{Listening: transport.Listening{Token: "t"}}, post("/rpc", "any.example", "Authorization: bearer t\n"+js, "{}"), 200, ""},
+		"no Content-Type":                        {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "", "{}"), 415, ""},
+		"another Content-Type":                   {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Content-Type: text/plain\n", "{}"), 415, ""},
+		"a body that is too large":               {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", js, strings.Repeat(" ", 101)), 413, "100"},
+		"a chunked body that is too large":       {"http://127.0.0.1:0/rpc", plain, "POST /rpc HTTP/1.1\nHost: localhost\n" + end + js + "Transfer-Encoding: chunked\n\n65\n" + strings.Repeat(" ", 101) + "\n0\n\n", 413, ""},
+		"GET":                                    {"http://127.0.0.1:0/rpc", plain, "GET /rpc HTTP/1.1\nHost: localhost\n" + end + "\n", 405, "Allow: POST"},
+		"a foreign origin":                       {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: http://localhost\n"+js, "{}"), 403, "origin"},
+		"the origin null":                        {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: null\n"+js, "{}"), 403, ""},
+		"an allowed origin":                      {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example\n"+js, "{}"), 200, "Access-Control-Allow-Origin: https://app.example"},
+		"a longer name than the allowed origin":  {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example.evil\n"+js, "{}"), 403, ""},
+		"two origins":                            {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example\nOrigin: http://evil\n"+js, "{}"), 403, ""},
+		"any origin":                             {"http://127.0.0.1:0/rpc", transport.Config{Listening: transport.Listening{AllowOrigin: []string{"*"}}}, post("/rpc", "localhost", "Origin: null\n"+js, "{}"), 200, ""},
+		"a preflight request": {
 			"http://127.0.0.1:0/rpc",
 			transport.Config{Listening: transport.Listening{AllowOrigin: origin.AllowOrigin, Token: "t"}},
 			"OPTIONS /rpc HTTP/1.1\nHost: localhost\n" + end + "Origin: https://app.example\nAccess-Control-Request-Method: POST\n\n", 204, "Access-Control-Allow-Methods: POST",
 		},
-		"a browser's question about MCP's headers": {
+		"a preflight request for MCP's headers": {
 			"http://127.0.0.1:0/rpc", plain,
 			"OPTIONS /rpc HTTP/1.1\nHost: localhost\n" + end + "Origin: http://127.0.0.1:PORT\nAccess-Control-Request-Method: POST\nAccess-Control-Request-Headers: content-type,mcp-session-id,mcp-protocol-version\n\n",
 			204, "Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID",
 		},
-		"no token":           {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", js, "{}"), 401, "Www-Authenticate: Bearer"},
-		"a wrong token":      {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", "Authorization: Bearer s3cre\n"+js, "{}"), 401, ""},
-		"as a password":      {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", "Authorization: Basic s3cret\n"+js, "{}"), 401, ""},
-		"the token":          {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", "Authorization: Bearer s3cret\n"+js, "{}"), 200, ""},
-		"an upgrade":         {"ws://127.0.0.1:0/rpc", plain, upgrade("localhost", ""), 101, ""},
-		"its token":          {"ws://127.0.0.1:0/rpc", token, upgrade("localhost", "Authorization: Bearer s3cret\n"), 101, ""},
-		"no upgrade's token": {"ws://127.0.0.1:0/rpc", token, upgrade("localhost", end), 401, ""},
-		"its origin":         {"ws://127.0.0.1:0/rpc", plain, upgrade("localhost", end+"Origin: http://localhost\n"), 403, ""},
-		"its allowed origin": {"ws://127.0.0.1:0/rpc", origin, upgrade("localhost", "Origin: https://app.example\n"), 101, ""},
-		"its host":           {"ws://127.0.0.1:0/rpc", plain, upgrade("evil.example", end), 403, ""},
-		"a post to a ws":     {"ws://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", js, "{}"), 200, "{}"},
-		"an upgrade of http": {"http://127.0.0.1:0/rpc", plain, upgrade("localhost", ""), 101, ""},
-		"no posts":           {"ws://127.0.0.1:0/rpc", transport.Config{Listening: transport.Listening{NoPosts: true}}, post("/rpc", "localhost", js, "{}"), 426, "Upgrade: websocket"},
-		"json-rpc":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Content-Type: application/json-rpc\n", "{}"), 200, ""},
-		"our own origin":     {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: http://127.0.0.1:PORT\n"+js, "{}"), 200, "Access-Control-Allow-Origin: http://127.0.0.1:"},
-		"our own, by name":   {"ws://localhost:0/rpc", plain, upgrade("localhost", "Origin: http://LOCALHOST:PORT\n"), 101, ""},
-		"with TLS":           {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: https://127.0.0.1:PORT\n"+js, "{}"), 403, ""},
-		"another port":       {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: http://127.0.0.1:1\n"+js, "{}"), 403, ""},
-		"of the Host header": {"http://0.0.0.0:0/rpc", transport.Config{Listening: transport.Listening{Token: "t"}}, post("/rpc", "evil.example:PORT", "Origin: http://evil.example:PORT\nAuthorization: Bearer t\n"+js, "{}"), 403, ""},
-		"a subprotocol":      {"ws://127.0.0.1:0/rpc", transport.Config{Subprotocols: []string{"b", "a"}}, upgrade("localhost", "Sec-WebSocket-Protocol: a, b\n"), 101, "Sec-Websocket-Protocol: b"},
+		"no token":                                  {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", js, "{}"), 401, "Www-Authenticate: Bearer"},
+		"a wrong token":                             {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", "Authorization: Bearer s3cre\n"+js, "{}"), 401, ""},
+		"the token as a password":                   {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", "Authorization: Basic s3cret\n"+js, "{}"), 401, ""},
+		"the token":                                 {"http://127.0.0.1:0/rpc", token, post("/rpc", "localhost", "Authorization: Bearer s3cret\n"+js, "{}"), 200, ""},
+		"an upgrade":                                {"ws://127.0.0.1:0/rpc", plain, upgrade("localhost", ""), 101, ""},
+		"an upgrade with the token":                 {"ws://127.0.0.1:0/rpc", token, upgrade("localhost", "Authorization: Bearer s3cret\n"), 101, ""},
+		"an upgrade without the token":              {"ws://127.0.0.1:0/rpc", token, upgrade("localhost", end), 401, ""},
+		"an upgrade from a foreign origin":          {"ws://127.0.0.1:0/rpc", plain, upgrade("localhost", end+"Origin: http://localhost\n"), 403, ""},
+		"an upgrade from an allowed origin":         {"ws://127.0.0.1:0/rpc", origin, upgrade("localhost", "Origin: https://app.example\n"), 101, ""},
+		"an upgrade with a foreign host name":       {"ws://127.0.0.1:0/rpc", plain, upgrade("evil.example", end), 403, ""},
+		"a POST to a ws listener":                   {"ws://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", js, "{}"), 200, "{}"},
+		"an upgrade at an http listener":            {"http://127.0.0.1:0/rpc", plain, upgrade("localhost", ""), 101, ""},
+		"a POST to a listener without POSTs":        {"ws://127.0.0.1:0/rpc", transport.Config{Listening: transport.Listening{NoPosts: true}}, post("/rpc", "localhost", js, "{}"), 426, "Upgrade: websocket"},
+		"json-rpc":                                  {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Content-Type: application/json-rpc\n", "{}"), 200, ""},
+		"the listener's own origin":                 {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: http://127.0.0.1:PORT\n"+js, "{}"), 200, "Access-Control-Allow-Origin: http://127.0.0.1:"},
+		"the listener's own origin by name":         {"ws://localhost:0/rpc", plain, upgrade("localhost", "Origin: http://LOCALHOST:PORT\n"), 101, ""},
+		"the listener's own origin with https":      {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: https://127.0.0.1:PORT\n"+js, "{}"), 403, ""},
+		"the listener's own host with another port": {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: http://127.0.0.1:1\n"+js, "{}"), 403, ""},
+		"the origin of a foreign Host header":       {"http://0.0.0.0:0/rpc", transport.Config{Listening: transport.Listening{Token: "t"}}, post("/rpc", "evil.example:PORT", "Origin: http://evil.example:PORT\nAuthorization: Bearer t\n"+js, "{}"), 403, ""},
+		"a subprotocol":                             {"ws://127.0.0.1:0/rpc", transport.Config{Subprotocols: []string{"b", "a"}}, upgrade("localhost", "Sec-WebSocket-Protocol: a, b\n"), 101, "Sec-Websocket-Protocol: b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := mustListen(t, tt.on, tt.c)
@@ -115,7 +115,7 @@ func TestListenerGuard(t *testing.T) {
 			_, port, _ := net.SplitHostPort(mustParse(t, l.Endpoint()).Host)
 			got := typed(t, l, strings.ReplaceAll(tt.ask, "PORT", port))
 			if !strings.HasPrefix(got, fmt.Sprintf("HTTP/1.1 %d ", tt.status)) || !strings.Contains(got, tt.holds) {
-				t.Errorf("asked %q\nanswered %q\nwant %d with %q", tt.ask, got, tt.status, tt.holds)
+				t.Errorf("request %q\nresponse %q\nwant %d with %q", tt.ask, got, tt.status, tt.holds)
 			}
 		})
 	}
@@ -141,13 +141,13 @@ func TestKeptConnectionsEndWithTheListener(t *testing.T) {
 		}
 	}
 	if strings.Contains(string(answer), "Connection: close") {
-		t.Fatalf("it is not kept: %q", answer)
+		t.Fatalf("the connection is not kept alive: %q", answer)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := c.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
-		t.Errorf("after the end of the listener: %d bytes, %v", n, err)
+		t.Errorf("after the listener closed: %d bytes, %v", n, err)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestRefusedAreNamed(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if len(said) < 1 || len(said) >= 20 || !strings.HasPrefix(said[0], "refused 127.0.0.1:") || !strings.Contains(said[0], ": 405, ") {
-		t.Errorf("said %q", said)
+		t.Errorf("warnings: %q", said)
 	}
 }
 
@@ -182,21 +182,21 @@ func TestListenFaults(t *testing.T) {
 		kind  wire.FaultKind // "" means success
 		words []string
 	}{
-		"everyone can come":   {"ws://0.0.0.0:0/", transport.Config{}, wire.Usage, []string{"--token", "--cacert", "--public"}},
-		"an empty host":       {"http://:0/", transport.Config{}, wire.Usage, []string{"--public"}},
-		"everyone may come":   {"ws://0.0.0.0:0/", transport.Config{Listening: transport.Listening{Public: true}}, "", nil},
-		"with a token":        {"http://:0/", transport.Config{Listening: transport.Listening{Token: "t"}}, "", nil},
-		"with certificates":   {"https://0.0.0.0:0/", transport.Config{TLS: transport.TLS{Cert: cert, Key: key, CACert: ca.File}}, "", nil},
-		"roots without TLS":   {"ws://0.0.0.0:0/", transport.Config{TLS: transport.TLS{CACert: ca.File}}, wire.Usage, []string{"--token", "--cacert"}},
-		"roots without TLS 2": {"http://0.0.0.0:0/", transport.Config{TLS: transport.TLS{CACert: ca.File}}, wire.Usage, []string{"--token", "--cacert"}},
-		"no certificate":      {"wss://127.0.0.1:0/", transport.Config{}, wire.Usage, []string{"--cert", "--key"}},
-		"no such key":         {"https://127.0.0.1:0/", transport.Config{TLS: transport.TLS{Cert: cert, Key: "nofile"}}, wire.Usage, []string{"nofile"}},
-		"another's key":       {"https://127.0.0.1:0/", transport.Config{TLS: transport.TLS{Cert: cert, Key: ca.File}}, wire.Usage, nil},
-		"the port is taken":   {taken.Endpoint(), transport.Config{}, wire.Conflict, []string{"address already in use"}},
-		"no such name":        {"ws://no-such-host.invalid:0/", transport.Config{}, wire.Unreachable, []string{"no-such-host.invalid"}},
-		"a password":          {"ws://u:p@127.0.0.1:0/", transport.Config{}, wire.Usage, []string{"--token"}},
-		"a query":             {"ws://127.0.0.1:0/?a=b", transport.Config{}, wire.Usage, []string{"query"}},
-		"a folder that is no": {"ws+unix:/no/such/folder/s:/", transport.Config{}, wire.Unreachable, []string{"no such file"}},
+		"all interfaces without a token":          {"ws://0.0.0.0:0/", transport.Config{}, wire.Usage, []string{"--token", "--cacert", "--public"}},
+		"an empty host":                           {"http://:0/", transport.Config{}, wire.Usage, []string{"--public"}},
+		"all interfaces with --public":            {"ws://0.0.0.0:0/", transport.Config{Listening: transport.Listening{Public: true}}, "", nil},
+		"all interfaces with a token":             {"http://:0/", transport.Config{Listening: transport.Listening{Token: "t"}}, "", nil},
+		"all interfaces with client certificates": {"https://0.0.0.0:0/", transport.Config{TLS: transport.TLS{Cert: cert, Key: key, CACert: ca.File}}, "", nil},
+		"ws with --cacert but no TLS":             {"ws://0.0.0.0:0/", transport.Config{TLS: transport.TLS{CACert: ca.File}}, wire.Usage, []string{"--token", "--cacert"}},
+		"http with --cacert but no TLS":           {"http://0.0.0.0:0/", transport.Config{TLS: transport.TLS{CACert: ca.File}}, wire.Usage, []string{"--token", "--cacert"}},
+		"no certificate":                          {"wss://127.0.0.1:0/", transport.Config{}, wire.Usage, []string{"--cert", "--key"}},
+		"a key file that does not exist":          {"https://127.0.0.1:0/", transport.Config{TLS: transport.TLS{Cert: cert, Key: "nofile"}}, wire.Usage, []string{"nofile"}},
+		"a file that is not the key":              {"https://127.0.0.1:0/", transport.Config{TLS: transport.TLS{Cert: cert, Key: ca.File}}, wire.Usage, nil},
+		"the port is taken":                       {taken.Endpoint(), transport.Config{}, wire.Conflict, []string{"address already in use"}},
+		"an unknown host name":                    {"ws://no-such-host.invalid:0/", transport.Config{}, wire.Unreachable, []string{"no-such-host.invalid"}},
+		"a password":                              {"ws://u:p@127.0.0.1:0/", transport.Config{}, wire.Usage, []string{"--token"}},
+		"a query":                                 {"ws://127.0.0.1:0/?a=b", transport.Config{}, wire.Usage, []string{"query"}},
+		"a directory that does not exist":         {"ws+unix:/no/such/folder/s:/", transport.Config{}, wire.Unreachable, []string{"no such file"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, err := Listen(t.Context(), mustParse(t, tt.on), tt.c)
@@ -242,7 +242,7 @@ func TestListenerCloseLeavesConnections(t *testing.T) {
 		t.Errorf("%d bytes on a connection without a request", n)
 	}
 	if _, err := Dial(t.Context(), mustParse(t, l.Endpoint()), transport.Config{}); err == nil {
-		t.Error("it can still be dialled")
+		t.Error("the closed listener accepts a connection")
 	}
 	go far.Recv()
 	c.Close()

@@ -55,10 +55,10 @@ func TestSilentTLSClientsAreClosed(t *testing.T) {
 	for _, conn := range silent {
 		conn.SetReadDeadline(time.Now().Add(patience))
 		if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Fatal("a silent client is kept")
+			t.Fatal("the connection of a silent client is still open")
 		}
 	}
 	if told.Load() == 0 {
-		t.Error("nobody was told")
+		t.Error("no warning about silent clients")
 	}
 }

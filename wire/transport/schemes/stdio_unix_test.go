@@ -118,7 +118,7 @@ func TestStdioListener(t *testing.T) {
 			outW, outR := rawPair(t, kind)
 			l := listening(t, "stdio:", transport.Config{Stdio: transport.Stdio{Stdin: inR, Stdout: outW}})
 			if l.Endpoint() != "" {
-				t.Errorf("it is reached at %q", l.Endpoint())
+				t.Errorf("Endpoint returns %q, want none", l.Endpoint())
 			}
 			c := mustAccept(t, l)
 			again := make(chan error, 1)
@@ -135,7 +135,7 @@ func TestStdioListener(t *testing.T) {
 			}
 			for _, fd := range []int{mustNumber(t, inR), mustNumber(t, outW)} {
 				if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK != 0 {
-					t.Errorf("the descriptor's mode is %#x, %v: those who share it would see that", flags, err)
+					t.Errorf("the descriptor has mode %#x, %v; other processes share it, so it must not change", flags, err)
 				}
 			}
 

@@ -96,7 +96,7 @@ func TestStreamCloseUnblocks(t *testing.T) {
 			}()
 			select {
 			case err := <-send:
-				t.Fatalf("Send gave up before Close: %v", err)
+				t.Fatalf("Send failed before Close: %v", err)
 			case <-time.After(50 * time.Millisecond): // whether or not it is waiting yet, it must end
 			}
 			returns(t, "Close", func() { c.Close(); c.Close() })
@@ -156,7 +156,7 @@ func TestStreamDialFails(t *testing.T) {
 		conn, err := dial(t.Context(), c.address, transport.Config{ConnectTimeout: enough(c.says)})
 		if err == nil {
 			conn.Close()
-			t.Errorf("%s could be dialled", c.address)
+			t.Errorf("connected to %s", c.address)
 			continue
 		}
 		wantFault(t, err, c.kind, c.says)
@@ -164,7 +164,7 @@ func TestStreamDialFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := dial(ctx, plain.Endpoint(), transport.Config{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("with a dead context: %v", err)
+		t.Errorf("with a cancelled context: %v", err)
 	}
 }
 
@@ -296,7 +296,7 @@ func TestStreamListenersRefuse(t *testing.T) {
 			continue
 		}
 		if strings.Contains(l.Endpoint(), "0.0.0.0") || strings.HasSuffix(l.Endpoint(), ":0") {
-			t.Errorf("no client can use %s", l.Endpoint())
+			t.Errorf("clients cannot use the endpoint %s", l.Endpoint())
 		}
 		l.Close()
 	}
@@ -322,14 +322,14 @@ func TestListenerClose(t *testing.T) {
 		}
 		l.Close()
 		if err := <-done; !errors.Is(err, net.ErrClosed) {
-			t.Errorf("%s: Accept returns %v", address, err)
+			t.Errorf("%s: Accept returned %v", address, err)
 		}
 		if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
-			t.Errorf("%s: a later Accept returns %v", address, err)
+			t.Errorf("%s: a later Accept returned %v", address, err)
 		}
 	}
 	if _, err := os.Stat(path); err == nil {
-		t.Error("the socket is still there")
+		t.Error("the socket was not removed")
 	}
 }
 
@@ -338,7 +338,7 @@ func TestTLSOldVersionsAreRefused(t *testing.T) {
 	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server, Warn: func(string) {}})
 	old := &tls.Config{MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10, InsecureSkipVerify: true}
 	if _, err := tls.Dial("tcp", strings.TrimPrefix(l.Endpoint(), "tls://"), old); err == nil || !strings.Contains(err.Error(), "version") {
-		t.Errorf("an old client: %v", err)
+		t.Errorf("a client with TLS 1.1: %v", err)
 	}
 	pair, err := tls.LoadX509KeyPair(server.Cert, server.Key)
 	if err != nil {

@@ -37,16 +37,16 @@ func TestWSHandWritten(t *testing.T) {
 		end    func(*testing.T, error)
 		heard  string // "" means not compared
 	}{
-		"messages and a goodbye": {
+		"messages and a close frame": {
 			heard: "\x88" + closing(1000, "done"),
 			sent:  frame(finText, `{"a":1}`) + frame(finText, `{"b":2}`) + frame(finClose, closing(1000, "done")),
 			want:  []string{`{"a":1}`, `{"b":2}`}, end: isClose(1000, "done", true),
 		},
-		"going away":            {sent: frame(finClose, closing(1001, "")), end: isClose(1001, "", true)},
-		"an error":              {heard: "\x88" + closing(1011, "boom"), sent: frame(finClose, closing(1011, "boom")), end: isClose(1011, "boom", false)},
-		"a code of their own":   {sent: frame(finClose, closing(4001, "evicted")), end: isClose(4001, "evicted", false)},
-		"a close without words": {sent: frame(finClose, ""), end: isClose(1005, "", true)},
-		"empty": {
+		"close code 1001":              {sent: frame(finClose, closing(1001, "")), end: isClose(1001, "", true)},
+		"close code 1011":              {heard: "\x88" + closing(1011, "boom"), sent: frame(finClose, closing(1011, "boom")), end: isClose(1011, "boom", false)},
+		"a private close code":         {sent: frame(finClose, closing(4001, "evicted")), end: isClose(4001, "evicted", false)},
+		"a close frame without a code": {sent: frame(finClose, ""), end: isClose(1005, "", true)},
+		"an empty message": {
 			sent: frame(finText, "") + frame(finClose, closing(1000, "")),
 			want: []string{""}, end: isClose(1000, "", true),
 		},
@@ -56,35 +56,35 @@ func TestWSHandWritten(t *testing.T) {
 			want:  []string{`{"a":"` + long + `"}`}, end: isClose(0, "", false),
 		},
 		"not UTF-8": {sent: frame(finText, "\"\xff\""), want: []string{"\"\xff\""}, end: isClose(0, "", false)},
-		"the three forms of length": {
+		"the three encodings of a length": {
 			sent: frame(finText, long[:125]) + frame(finText, long[:126]) + frame(finText, long),
 			want: []string{long[:125], long[:126], long}, end: isClose(0, "", false),
 		},
-		"an abrupt end":              {sent: frame(finText, "1"), want: []string{"1"}, end: isClose(0, "", false)},
-		"an abrupt end in a message": {sent: frame(finText, "12345")[:4], end: isClose(0, "", false)},
-		"binary is taken": {
+		"an end without a close frame": {sent: frame(finText, "1"), want: []string{"1"}, end: isClose(0, "", false)},
+		"an end within a message":      {sent: frame(finText, "12345")[:4], end: isClose(0, "", false)},
+		"binary messages are accepted": {
 			sent: frame(finBinary, "1") + frame(finText, "2"), want: []string{"1", "2"},
 			end: isClose(0, "", false),
 		},
-		"binary is dropped": {
+		"binary messages are ignored": {
 			binary: wire.BinaryIgnore, sent: frame(finBinary, "1") + frame(finText, "2"),
 			want: []string{"2"}, end: isClose(0, "", false),
 		},
-		"binary is refused":          {heard: "\x88" + closing(1003, "binary messages are not supported"), binary: wire.BinaryRefuse, sent: frame(finBinary, "1"), end: broken("binary")},
-		"a reserved bit":             {sent: frame(finText|0x40, "1"), end: broken("rsv")},
-		"an unknown kind of frame":   {sent: frame(0x83, "1"), end: broken("opcode")},
-		"a continuation of nothing":  {sent: frame(finMore, "1"), end: broken("continuation")},
-		"a message inside a message": {sent: frame(firstText, "1") + frame(finText, "2"), end: broken("finishing")},
-		"a close payload of a byte":  {sent: frame(finClose, "x"), end: broken("close")},
-		"a ping that is too long":    {sent: frame(finPing, long[:126]), end: broken("length")},
-		"a ping in fragments":        {sent: frame(0x09, "p"), end: broken("fragmented")},
-		"a mask": {
+		"binary messages are refused":             {heard: "\x88" + closing(1003, "binary messages are not supported"), binary: wire.BinaryRefuse, sent: frame(finBinary, "1"), end: broken("binary")},
+		"a reserved bit":                          {sent: frame(finText|0x40, "1"), end: broken("rsv")},
+		"an unknown opcode":                       {sent: frame(0x83, "1"), end: broken("opcode")},
+		"a continuation without a first frame":    {sent: frame(finMore, "1"), end: broken("continuation")},
+		"a message between the frames of another": {sent: frame(firstText, "1") + frame(finText, "2"), end: broken("finishing")},
+		"a close payload of one byte":             {sent: frame(finClose, "x"), end: broken("close")},
+		"a ping that is too long":                 {sent: frame(finPing, long[:126]), end: broken("length")},
+		"a fragmented ping":                       {sent: frame(0x09, "p"), end: broken("fragmented")},
+		"a masked frame": {
 			sent: frame(finText, "1") + "\x81\x81\x00\x00\x00\x002", want: []string{"1"},
 			heard: "\x88" + closing(1002, ""), end: broken("masked"),
 		},
-		"a mask behind a long frame":      {sent: frame(finText, long) + "\x89\x80\x00\x00\x00\x00", want: []string{long}, end: broken("masked")},
-		"a close code that is never sent": {sent: frame(finClose, "\x03\xedbye"), end: broken("NoStatusRcvd")},
-		"a length below nothing": {
+		"a masked frame after a long one": {sent: frame(finText, long) + "\x89\x80\x00\x00\x00\x00", want: []string{long}, end: broken("masked")},
+		"a reserved close code":           {sent: frame(finClose, "\x03\xedbye"), end: broken("NoStatusRcvd")},
+		"a negative length": {
 			sent: "\x81\x7f\xff\xff\xff\xff\xff\xff\xff\xff",
 			end:  broken("negative"),
 		},
@@ -117,7 +117,7 @@ func TestWSHandWritten(t *testing.T) {
 			}
 			tt.end(t, err)
 			if _, again := c.Recv(); again != err {
-				t.Errorf("the next Recv says %v, not %v", again, err)
+				t.Errorf("the next Recv returned %v, not %v", again, err)
 			}
 			c.Close()
 			var answers []string
@@ -125,7 +125,7 @@ func TestWSHandWritten(t *testing.T) {
 				answers = append(answers, a)
 			}
 			if tt.heard != "" && !slices.Contains(answers, tt.heard) {
-				t.Errorf("the peer heard %q, not %q", answers, tt.heard)
+				t.Errorf("the peer got the frames %q, without %q", answers, tt.heard)
 			}
 		})
 	}
@@ -144,11 +144,11 @@ func TestWSHandWrittenClient(t *testing.T) {
 			heard: frame(finClose, closing(1000, "")), sent: masked(finText, "[1]") + masked(finClose, closing(1000, "")), want: "[1]",
 			end: func(t *testing.T, err error) { wantClose(t, err, 1000, true) },
 		},
-		"without a mask": {
+		"a frame without a mask": {
 			heard: frame(finClose, closing(1002, "")), sent: frame(finText, "[1]"),
 			end: func(t *testing.T, err error) { wantFault(t, err, wire.Protocol, "unmasked") },
 		},
-		"gone": {
+		"closed without a close frame": {
 			sent: masked(finText, "[1]"), want: "[1]",
 			end: func(t *testing.T, err error) { wantClose(t, err, 0, false) },
 		},
@@ -175,7 +175,7 @@ func TestWSHandWrittenClient(t *testing.T) {
 			c.Close()
 			head, _ := io.ReadAll(raw)
 			if s := string(head); !strings.Contains(s, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=") || !strings.HasSuffix(s, tt.heard) {
-				t.Errorf("the answer was %q, want the sample's key and, at the end, %q", s, tt.heard)
+				t.Errorf("the response is %q, want the key of the example and, at the end, %q", s, tt.heard)
 			}
 		})
 	}

@@ -20,12 +20,12 @@ func TestWSCloseOfSilentPeer(t *testing.T) {
 		t.Cleanup(func() { close(hold) })
 		return mustDial(t, url, transport.Config{CloseTimeout: limit})
 	}
-	t.Run("nobody receives", func(t *testing.T) {
+	t.Run("without a pending Recv", func(t *testing.T) {
 		noLeaks(t)
 		c := silent(t, 0)
 		within(t, soon, "Close", func() { c.Close(); c.Close() })
 	})
-	t.Run("someone receives", func(t *testing.T) {
+	t.Run("with a pending Recv", func(t *testing.T) {
 		noLeaks(t)
 		c := silent(t, 200*time.Millisecond)
 		got := make(chan error, 1)
@@ -33,7 +33,7 @@ func TestWSCloseOfSilentPeer(t *testing.T) {
 		within(t, soon, "Close", func() { c.(wire.CloserWith).CloseWith(4000, strings.Repeat("é", 200)) })
 		wantClose(t, <-got, 0, true)
 	})
-	t.Run("it never stops sending", func(t *testing.T) {
+	t.Run("the peer never stops sending", func(t *testing.T) {
 		noLeaks(t)
 		url := rawWS(t, func(c net.Conn, _ *bufio.Reader) {
 			for some := frame(finText, strings.Repeat("x", 10_000)); ; {
@@ -45,7 +45,7 @@ func TestWSCloseOfSilentPeer(t *testing.T) {
 		c := mustDial(t, url, transport.Config{CloseTimeout: 200 * time.Millisecond})
 		within(t, soon, "Close", func() { c.Close() })
 	})
-	t.Run("someone is stuck in OnIdle", func(t *testing.T) {
+	t.Run("while the function of OnIdle blocks", func(t *testing.T) {
 		noLeaks(t)
 		c := silent(t, 200*time.Millisecond)
 		stuck, free := make(chan struct{}), make(chan struct{})
@@ -75,7 +75,7 @@ func TestWSCloseWith(t *testing.T) {
 
 func TestWSPing(t *testing.T) {
 	const every = 30 * time.Millisecond
-	t.Run("answered", func(t *testing.T) {
+	t.Run("with responses", func(t *testing.T) {
 		noLeaks(t)
 		pings := make(chan struct{}, 100)
 		url := rawWS(t, func(c net.Conn, r *bufio.Reader) {
@@ -96,21 +96,21 @@ func TestWSPing(t *testing.T) {
 		}
 		c.Close()
 	})
-	t.Run("not answered", func(t *testing.T) {
+	t.Run("without a response", func(t *testing.T) {
 		noLeaks(t)
 		url := rawWS(t, func(c net.Conn, r *bufio.Reader) { io.Copy(io.Discard, r) })
 		c := mustDial(t, url, transport.Config{Ping: every, CloseTimeout: time.Second})
 		var err error
 		returns(t, "Recv", func() { _, err = c.Recv() })
 		if ce := wantClose(t, err, 0, false); ce.Err == nil || ce.Err.Error() != "no response to a keep-alive ping for 30ms" {
-			t.Errorf("the reason is %v", ce.Err)
+			t.Errorf("the error is %v", ce.Err)
 		}
 		if err := c.Send([]byte("1")); err == nil || !strings.Contains(err.Error(), "keep-alive") {
 			t.Errorf("Send: %v", err)
 		}
 		c.Close()
 	})
-	t.Run("nobody receives", func(t *testing.T) {
+	t.Run("without a pending Recv", func(t *testing.T) {
 		noLeaks(t)
 		pinged := make(chan struct{}, 100)
 		url := rawWS(t, func(c net.Conn, r *bufio.Reader) {

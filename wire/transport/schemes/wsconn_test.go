@@ -60,7 +60,7 @@ func TestWSTooLarge(t *testing.T) {
 			wantFault(t, err, wire.Protocol, fmt.Sprint(limit), "--max-message")
 			within(t, soon, "Close", func() { c.Close() })
 			if got := <-told; !strings.HasPrefix(string(got), closing(1009, "")) {
-				t.Errorf("the peer was told %q, not 1009", got)
+				t.Errorf("the peer got the close code %q, want 1009", got)
 			}
 		})
 	}
@@ -90,7 +90,7 @@ func TestWSIdle(t *testing.T) {
 			t.Fatal(err)
 		}
 		if idle != 1 {
-			t.Fatalf("after message %d: idle %d times, want once, before the first", i+1, idle)
+			t.Fatalf("after message %d: OnIdle was called %d times, want once, before the first", i+1, idle)
 		}
 	}
 	close(next)
@@ -125,7 +125,7 @@ func TestWSManySenders(t *testing.T) {
 		var i, j int
 		fmt.Sscanf(string(got), `{"from":%d,"n":%d`, &i, &j)
 		if next[i] != j || !bytes.HasSuffix(got, []byte(`p"}`)) && i > 0 {
-			t.Fatalf("of %d came %d, want %d: %.50s", i, j, next[i], got)
+			t.Fatalf("sender %d: got message %d, want %d: %.50s", i, j, next[i], got)
 		}
 		next[i]++
 	}

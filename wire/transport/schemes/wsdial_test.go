@@ -87,7 +87,7 @@ func TestWSRedirect(t *testing.T) {
 			io.WriteString(c, "HTTP/1.1 "+status+"\r\nLocation: "+strings.Replace(l.Endpoint(), "ws:", "http:", 1)+"\r\nContent-Length: 0\r\n\r\n")
 		})
 		_, err := dial(t.Context(), "ws://"+addr, transport.Config{})
-		wantFault(t, err, wire.Unreachable, status, "to "+l.Endpoint(), "not followed")
+		wantFault(t, err, wire.Unreachable, status, "to "+l.Endpoint(), "does not follow")
 	}
 }
 
@@ -140,13 +140,13 @@ func TestDialFaults(t *testing.T) {
 		kind  wire.FaultKind
 		words []string
 	}{
-		"refused":        {"ws://" + nobody(t) + "/?k=hidden", wire.Unreachable, []string{"connection refused", "127.0.0.1"}},
-		"no name":        {"ws://no-such-host.invalid/", wire.Unreachable, []string{"no-such-host.invalid"}},
-		"silent":         {"ws://" + mute, wire.Unreachable, []string{"no response within 300ms", "--connect-timeout", mute}},
-		"silent TLS":     {"wss://" + mute, wire.Unreachable, []string{"no response within 300ms"}},
-		"hangs up":       {"ws://" + rude, wire.Unreachable, []string{"closed the connection"}},
-		"no socket":      {"ws+unix:/no/such/socket", wire.Unreachable, []string{"no such socket"}},
-		"no certificate": {"wss://" + rude, wire.Usage, []string{"--cacert", "nofile"}},
+		"refused":                                {"ws://" + nobody(t) + "/?k=hidden", wire.Unreachable, []string{"connection refused", "127.0.0.1"}},
+		"an unknown host name":                   {"ws://no-such-host.invalid/", wire.Unreachable, []string{"no-such-host.invalid"}},
+		"silent":                                 {"ws://" + mute, wire.Unreachable, []string{"no response within 300ms", "--connect-timeout", mute}},
+		"silent TLS":                             {"wss://" + mute, wire.Unreachable, []string{"no response within 300ms"}},
+		"closed without a response":              {"ws://" + rude, wire.Unreachable, []string{"closed the connection"}},
+		"no socket":                              {"ws+unix:/no/such/socket", wire.Unreachable, []string{"no such socket"}},
+		"a certificate file that does not exist": {"wss://" + rude, wire.Usage, []string{"--cacert", "nofile"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := transport.Config{ConnectTimeout: enough(tt.words...)}
@@ -160,13 +160,13 @@ func TestDialFaults(t *testing.T) {
 			}
 		})
 	}
-	t.Run("given up", func(t *testing.T) {
+	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err := Dial(ctx, mustParse(t, "ws://"+mute), transport.Config{})
 		wantFault(t, err, wire.Unreachable, "stopped connecting")
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("the cause is lost: %v", err)
+			t.Errorf("the error does not wrap context.Canceled: %v", err)
 		}
 	})
 }
@@ -186,16 +186,16 @@ func TestTLS(t *testing.T) {
 		words          []string
 		warned         bool
 	}{
-		"its authority given":     {server: server, client: transport.TLS{CACert: ca.File}},
-		"by name":                 {server: server, client: transport.TLS{CACert: ca.File}, host: "localhost"},
-		"unknown authority":       {server: server, kind: wire.Unreachable, words: []string{"unknown authority", "--cacert", "--insecure"}},
-		"insecure":                {server: server, client: transport.TLS{Insecure: true}, warned: true},
-		"expired":                 {server: transport.TLS{Cert: old, Key: oldKey}, client: transport.TLS{CACert: ca.File}, kind: wire.Unreachable, words: []string{"expired"}},
-		"client certificate":      {server: closedTo, client: transport.TLS{CACert: ca.File, Cert: cert, Key: key}},
-		"no client certificate":   {server: closedTo, client: transport.TLS{CACert: ca.File}, kind: wire.Auth, words: []string{"client certificate", "--cert"}},
-		"wrong client's":          {server: closedTo, client: transport.TLS{CACert: ca.File, Cert: strange, Key: strangeKey}, kind: wire.Auth, words: []string{"certificate"}},
-		"a key without its chain": {server: server, client: transport.TLS{Key: key}, kind: wire.Usage, words: []string{"--cert"}},
-		"no PEM":                  {server: server, client: transport.TLS{CACert: key}, kind: wire.Usage, words: []string{"no PEM certificate"}},
+		"with the server's authority": {server: server, client: transport.TLS{CACert: ca.File}},
+		"with a host name":            {server: server, client: transport.TLS{CACert: ca.File}, host: "localhost"},
+		"unknown authority":           {server: server, kind: wire.Unreachable, words: []string{"unknown authority", "--cacert", "--insecure"}},
+		"insecure":                    {server: server, client: transport.TLS{Insecure: true}, warned: true},
+		"expired":                     {server: transport.TLS{Cert: old, Key: oldKey}, client: transport.TLS{CACert: ca.File}, kind: wire.Unreachable, words: []string{"expired"}},
+		"client certificate":          {server: closedTo, client: transport.TLS{CACert: ca.File, Cert: cert, Key: key}},
+		"no client certificate":       {server: closedTo, client: transport.TLS{CACert: ca.File}, kind: wire.Auth, words: []string{"client certificate", "--cert"}},
+		"a client certificate of another authority": {server: closedTo, client: transport.TLS{CACert: ca.File, Cert: strange, Key: strangeKey}, kind: wire.Auth, words: []string{"certificate"}},
+		"a key without a certificate":               {server: server, client: transport.TLS{Key: key}, kind: wire.Usage, words: []string{"--cert"}},
+		"not PEM":                                   {server: server, client: transport.TLS{CACert: key}, kind: wire.Usage, words: []string{"no PEM certificate"}},
 	} {
 		for _, scheme := range []string{"wss", "https"} {
 			t.Run(scheme+" "+name, func(t *testing.T) {
@@ -214,12 +214,12 @@ func TestTLS(t *testing.T) {
 					wantFault(t, err, tt.kind, tt.words...)
 				}
 				if got := strings.Contains(warned.String(), "not verified"); got != tt.warned {
-					t.Errorf("warned: %q", warned.String())
+					t.Errorf("warnings: %q", warned.String())
 				}
 			})
 		}
 	}
-	t.Run("no TLS there", func(t *testing.T) {
+	t.Run("a server without TLS", func(t *testing.T) {
 		l := mustListen(t, "ws://127.0.0.1:0/", transport.Config{})
 		_, err := roundTrip(t, "wss"+strings.TrimPrefix(l.Endpoint(), "ws"), transport.Config{})
 		wantFault(t, err, wire.Unreachable, "does not use TLS")
@@ -256,11 +256,11 @@ func TestWSSubprotocols(t *testing.T) {
 		fails  bool
 		picks  string
 	}{
-		"picked":            {offer: []string{"a.v1", "b"}, picks: "b"},
-		"none picked":       {offer: []string{"a.v1"}, warned: true},
-		"none offered":      {},
-		"in a header":       {header: http.Header{"Sec-Websocket-Protocol": {"x, y"}}, picks: "y"},
-		"one never offered": {offer: []string{"a.v1"}, picks: "z", fails: true},
+		"accepted":                          {offer: []string{"a.v1", "b"}, picks: "b"},
+		"none accepted":                     {offer: []string{"a.v1"}, warned: true},
+		"none offered":                      {},
+		"offered in a header":               {header: http.Header{"Sec-Websocket-Protocol": {"x, y"}}, picks: "y"},
+		"accepted one that was not offered": {offer: []string{"a.v1"}, picks: "z", fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			offered := make(chan string, 1)
@@ -295,7 +295,7 @@ func TestWSSubprotocols(t *testing.T) {
 				t.Errorf("offered %q, want %q", got, want)
 			}
 			if got := warned.String() != ""; got != tt.warned {
-				t.Errorf("warned %q", warned.String())
+				t.Errorf("warnings: %q", warned.String())
 			}
 		})
 	}

@@ -91,10 +91,10 @@ func TestWSMessageIsKeptWhileClosing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if more := c.(wire.Buffered).Buffered(nil, 1); len(more) > 0 {
-		t.Errorf("%.40q… has come, too", more)
+		t.Errorf("a second message is buffered: %.40q…", more)
 	}
 	c.Close()
 	if string(got) != first {
-		t.Errorf("the message became %.40q…", got)
+		t.Errorf("the message changed to %.40q…", got)
 	}
 }

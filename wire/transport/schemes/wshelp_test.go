@@ -112,7 +112,7 @@ func wantFault(t *testing.T, err error, kind wire.FaultKind, words ...string) *w
 	text := f.Message + " " + f.Hint
 	for _, w := range words {
 		if !strings.Contains(text, w) {
-			t.Errorf("%q does not hold %q", text, w)
+			t.Errorf("%q does not contain %q", text, w)
 		}
 	}
 	return f
@@ -160,7 +160,7 @@ func within(t *testing.T, d time.Duration, what string, f func()) {
 			t.Errorf("%s took %v, more than %v", what, took, d)
 		}
 	case <-time.After(2 * patience):
-		t.Fatalf("%s never came back", what)
+		t.Fatalf("%s did not return", what)
 	}
 }
 

@@ -19,7 +19,7 @@ type runSender interface {
 // A client sends each message, of any length, as one masked frame, through the code of rpcx or of the library, alone or with others.
 func TestWSSendsFramesOfAnyLength(t *testing.T) {
 	for name, send := range map[string]func(c wire.Conn, messages []string) error{
-		"by itself": func(c wire.Conn, messages []string) error {
+		"each message alone": func(c wire.Conn, messages []string) error {
 			for _, m := range messages {
 				if err := c.Send([]byte(m)); err != nil {
 					return err
@@ -27,7 +27,7 @@ func TestWSSendsFramesOfAnyLength(t *testing.T) {
 			}
 			return nil
 		},
-		"together": func(c wire.Conn, messages []string) error {
+		"all messages together": func(c wire.Conn, messages []string) error {
 			all, ends, start, w := []byte(nil), []int(nil), 0, c.(runSender)
 			for _, m := range messages {
 				all = append(all, m...)
@@ -68,7 +68,7 @@ func sendsFrames(t *testing.T, send func(c wire.Conn, messages []string) error) 
 			}
 			first, payload, err := readFrame(in)
 			if err != nil || first != finText {
-				got <- "no message of one frame"
+				got <- "not a text message of one frame"
 				return
 			}
 			got <- string(payload)
@@ -86,14 +86,14 @@ func sendsFrames(t *testing.T, send func(c wire.Conn, messages []string) error) 
 	}
 	for i, n := range sizes {
 		if msg := <-got; msg != strings.Repeat(string(rune('a'+i)), n) {
-			t.Errorf("a message of %d bytes came as %d: %.40q", n, len(msg), msg)
+			t.Errorf("a message of %d bytes arrived as %d bytes: %.40q", n, len(msg), msg)
 		}
 	}
 	c.Close()
 	if code := <-got; code != string(rune(finClose)) {
-		t.Errorf("then came %q", code)
+		t.Errorf("the last frame is %q, not a close frame", code)
 	}
 	if err := send(c, []string{"late"}); err == nil {
-		t.Error("a message was sent after the goodbye")
+		t.Error("a message was sent after Close")
 	}
 }

@@ -125,11 +125,11 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 				t.Errorf("%s, %s %s: %s, want %s", c.env, c.scheme, c.to, got, c.want)
 			}
 			if u, err := proxyFor(transport.Route{Direct: true}, c.scheme, c.to); u != nil || err != nil {
-				t.Errorf("%v, %v where none is wanted", u, err)
+				t.Errorf("%v, %v with Direct", u, err)
 			}
 			own := &url.URL{Scheme: "http", Host: "own"}
 			if u, err := proxyFor(transport.Route{Proxy: own}, c.scheme, c.to); u != own || err != nil {
-				t.Errorf("%v, %v where another is given", u, err)
+				t.Errorf("%v, %v with a given proxy", u, err)
 			}
 		})
 	}

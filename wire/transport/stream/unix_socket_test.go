@@ -42,7 +42,7 @@ func TestListenUnix(t *testing.T) {
 	second.Close()
 	second.Close()
 	if _, err := os.Lstat(path); err == nil {
-		t.Error("the socket is still there")
+		t.Error("the socket was not removed")
 	}
 }
 
@@ -61,9 +61,9 @@ func TestListenUnixReplacesOnlyStaleSockets(t *testing.T) {
 	l.Close()
 
 	for what, make := range map[string]func() error{
-		"a file":    func() error { return os.WriteFile(path, []byte("precious"), 0o600) },
-		"a folder":  func() error { return os.Mkdir(path, 0o700) },
-		"a symlink": func() error { return os.Symlink("/nowhere", path) },
+		"a file":      func() error { return os.WriteFile(path, []byte("precious"), 0o600) },
+		"a directory": func() error { return os.Mkdir(path, 0o700) },
+		"a symlink":   func() error { return os.Symlink("/nowhere", path) },
 	} {
 		if err := make(); err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func TestListenUnixReplacesOnlyStaleSockets(t *testing.T) {
 		_, err := ListenUnix(path)
 		wantRefusal(t, err, wire.Conflict, "not a socket")
 		if _, err := os.Lstat(path); err != nil {
-			t.Errorf("%s is gone", what)
+			t.Errorf("%s was removed", what)
 		}
 		os.Remove(path)
 	}
@@ -106,7 +106,7 @@ func TestListenUnixRace(t *testing.T) {
 		}
 		wg.Wait()
 		if won.Load() != 1 {
-			t.Errorf("%d won", won.Load())
+			t.Errorf("%d listeners succeeded", won.Load())
 		}
 		close(got)
 		for l := range got {
@@ -159,7 +159,7 @@ func wantRefusal(t *testing.T, err error, kind wire.FaultKind, words ...string) 
 	}
 	for _, w := range words {
 		if !strings.Contains(f.Message, w) {
-			t.Errorf("%q does not hold %q", f.Message, w)
+			t.Errorf("%q does not contain %q", f.Message, w)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func TestWSKeepsNoLargeBuffer(t *testing.T) {
 			t.Fatalf("%d bytes: %d, %v", n, len(msg), err)
 		}
 		if got := cap(w.buf); i > 1 && got > largeMessage {
-			t.Errorf("a buffer of %d bytes is kept", got)
+			t.Errorf("a buffer of %d bytes is retained", got)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func TestWSBuffered(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := count.writes.Load(); n != 1 {
-		t.Errorf("100 small messages left in %d writes, want 1", n)
+		t.Errorf("100 small messages took %d writes, want 1", n)
 	}
 	for range 100 {
 		if _, err := far.Recv(); err != nil {
@@ -169,6 +169,6 @@ func TestWSCloseEndsAWriteThatWaits(t *testing.T) {
 		t.Errorf("Send: %v", err)
 	}
 	if err := c.Send([]byte("1")); err == nil {
-		t.Error("Send works after Close")
+		t.Error("Send succeeded after Close")
 	}
 }
