@@ -45,7 +45,7 @@ func TestCutAtBorders(t *testing.T) {
 		{"éééé", 4, "éééé"},
 	} {
 		if got := Cut(tt.text, tt.width); got != tt.want {
-			t.Errorf("%q in %d columns is %q, want %q", tt.text, tt.width, got, tt.want)
+			t.Errorf("%q in %d columns: got %q, want %q", tt.text, tt.width, got, tt.want)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func TestPipelineThatFails(t *testing.T) {
 	_, folder := templates(t)
 	huge := json.RawMessage(`"` + strings.Repeat("A", 2*bufferSize) + `"`)
 	for name, o := range map[string]Options{
-		"plain": {}, "nul": {Null: true}, "jq": {JQ: "."}, "jq of several": {JQ: ".,."}, "text": {Strings: AsText},
+		"plain": {}, "nul": {Null: true}, "jq": {JQ: "."}, "jq with several outputs": {JQ: ".,."}, "text": {Strings: AsText},
 		"pretty": {Pretty: true}, "decoded": {Strings: FromBase64}, "template": {Template: folder},
 	} {
 		p, err := New(full{}, o)
@@ -191,7 +191,7 @@ func TestPipelineThatFails(t *testing.T) {
 	p, _ := New(full{}, Options{ExpectError: "any"})
 	_, _ = p.Print(t.Context(), &wire.Message{}, event(string(huge)))
 	if met, err := p.Error(t.Context(), refused); met || wire.AsFault(err) == nil || wire.AsFault(err).Message != "stdout: disk full" {
-		t.Errorf("an error: %v, %v", met, err)
+		t.Errorf("Error: %v, %v", met, err)
 	}
 }
 
@@ -216,7 +216,7 @@ func TestDecode(t *testing.T) {
 			got = f.Message
 		}
 		if got != want {
-			t.Errorf("%s is %q, want %q", text, got, want)
+			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}
 }
@@ -236,7 +236,7 @@ func TestSelects(t *testing.T) {
 		}
 	}
 	if _, err := p.Selects(t.Context(), &wire.Message{Raw: []byte(`[]`)}); err == nil || !strings.HasPrefix(err.Error(), "--select: ") {
-		t.Errorf("of a list: %v", err)
+		t.Errorf("a message that is an array: %v", err)
 	}
 }
 
@@ -272,23 +272,23 @@ func TestExpectations(t *testing.T) {
 		values     []string
 		err        *wire.Error
 	}{
-		{"a line", "--expect '. > 1' is not met: the value is 1", Options{Expect: []string{". > 1"}}, []string{"2", "1"}, nil},
-		{"no line", "--expect . is not met: there was no value", Options{Expect: []string{"."}}, nil, nil},
-		{"no line was wanted", "", Options{Expect: []string{"."}, ExpectCount: &none}, nil, nil},
-		{"the count", "--expect-count 0 is not met: the count is 2", Options{ExpectCount: &none}, []string{"1", "2"}, nil},
+		{"expect, not met", "--expect '. > 1' is not met: the value is 1", Options{Expect: []string{". > 1"}}, []string{"2", "1"}, nil},
+		{"expect without a value", "--expect . is not met: there was no value", Options{Expect: []string{"."}}, nil, nil},
+		{"expect with --expect-count 0", "", Options{Expect: []string{"."}, ExpectCount: &none}, nil, nil},
+		{"another count", "--expect-count 0 is not met: the count is 2", Options{ExpectCount: &none}, []string{"1", "2"}, nil},
 		{"none", "--expect-none .a is not met: the value is {\"a\":1}", Options{ExpectNone: []string{".a"}}, []string{"{}", `{"a":1}`}, nil},
-		{"any of one", "--expect-any '. > 1' is not met: the value is 1", Options{ExpectAny: []string{". > 1"}}, []string{"1"}, nil},
-		{"any of two", "--expect-any '. > 2' is not met: the last of 2 values is 2", Options{ExpectAny: []string{". > 2"}}, []string{"1", "2"}, nil},
-		{"any of none", "--expect-any . is not met: there was no value", Options{ExpectAny: []string{"."}}, nil, nil},
-		{"any, once", "", Options{ExpectAny: []string{". > 1"}}, []string{"2", "1", "[]"}, nil},
-		{"an error that did not come", "--expect-error any is not met: the value is 1", Options{ExpectError: "any"}, []string{"1"}, nil},
+		{"expect any of one value", "--expect-any '. > 1' is not met: the value is 1", Options{ExpectAny: []string{". > 1"}}, []string{"1"}, nil},
+		{"expect any of two values", "--expect-any '. > 2' is not met: the last of 2 values is 2", Options{ExpectAny: []string{". > 2"}}, []string{"1", "2"}, nil},
+		{"expect any without a value", "--expect-any . is not met: there was no value", Options{ExpectAny: []string{"."}}, nil, nil},
+		{"expect any, met once", "", Options{ExpectAny: []string{". > 1"}}, []string{"2", "1", "[]"}, nil},
+		{"expect error, no error", "--expect-error any is not met: the value is 1", Options{ExpectError: "any"}, []string{"1"}, nil},
 		{"another error", "--expect-error 5 is not met: the error is {\"code\":-32001, \"message\":\"refused\"}", Options{ExpectError: "5"}, nil, refused},
-		{"the error by its code", "", Options{ExpectError: "-32001"}, nil, refused},
-		{"the error by its kind", "", Options{ExpectError: "denied"}, nil, refused},
-		{"any error, and no value for --expect", "", Options{ExpectError: "any", Expect: []string{"."}}, nil, refused},
+		{"expect error by code", "", Options{ExpectError: "-32001"}, nil, refused},
+		{"expect error by kind", "", Options{ExpectError: "denied"}, nil, refused},
+		{"any error, without a value for --expect", "", Options{ExpectError: "any", Expect: []string{"."}}, nil, refused},
 		{"a program that fails", "--expect: expected an object but got: number (1)", Options{Expect: []string{".a"}}, []string{"1"}, nil},
-		{"as much as is shown", "--expect false is not met: the value is \"" + long[2:] + "\"", Options{Expect: []string{"false"}}, []string{`"` + long[2:] + `"`}, nil},
-		{"more than is shown", "--expect false is not met: the value is \"" + long[1:] + "…", Options{Expect: []string{"false"}}, []string{`"` + long[1:] + `"`}, nil},
+		{"the longest value that is not cut", "--expect false is not met: the value is \"" + long[2:] + "\"", Options{Expect: []string{"false"}}, []string{`"` + long[2:] + `"`}, nil},
+		{"a value that is cut", "--expect false is not met: the value is \"" + long[1:] + "…", Options{Expect: []string{"false"}}, []string{`"` + long[1:] + `"`}, nil},
 	} {
 		p, err := New(io.Discard, tt.o)
 		if err != nil {
@@ -311,7 +311,7 @@ func TestExpectations(t *testing.T) {
 		if f := wire.AsFault(run(t.Context())); f != nil {
 			got = f.Message
 			if (f.RPC == nil) != (tt.name != "another error") {
-				t.Errorf("%s has the peer's error %v", tt.name, f.RPC)
+				t.Errorf("%s: the fault has the peer's error %v", tt.name, f.RPC)
 			}
 		}
 		if got != tt.want {

@@ -27,18 +27,18 @@ func TestFault(t *testing.T) {
 			wire.Fault{Kind: wire.Usage, Message: "no such flag", Err: errors.New("hidden cause")},
 		},
 		{
-			"nothing but a cause", "rpcx: the cause", `{"error":{"status":9,"kind":"internal","message":"the cause"}}`,
+			"only a cause", "rpcx: the cause", `{"error":{"status":9,"kind":"internal","message":"the cause"}}`,
 			wire.Fault{Kind: wire.Internal, Err: errors.New("the cause")},
 		},
 		{"nothing", "rpcx: timeout", `{"error":{"status":9,"kind":"timeout","message":"timeout"}}`, wire.Fault{Kind: wire.Timeout}},
 		{
-			"a wrong name",
+			"a wrong method name",
 			"rpcx: no method getOrdr: did you mean getOrder? try: rpcx call demo:orders getOrder 'id=o 1'",
 			`{"error":{"status":9,"kind":"usage","message":"no method getOrdr","method":"getOrdr","hint":"did you mean getOrder?","fix":["rpcx","call","demo:orders","getOrder","id=o 1"]}}`,
 			wire.Fault{Kind: wire.Usage, Message: "no method getOrdr", Method: "getOrdr", Hint: "did you mean getOrder?", Fix: []string{"rpcx", "call", "demo:orders", "getOrder", "id=o 1"}},
 		},
 		{
-			"a fix alone", "rpcx: a flag is missing; try: rpcx call --public", `{"error":{"status":9,"kind":"usage","message":"a flag is missing","fix":["rpcx","call","--public"]}}`,
+			"only a fix", "rpcx: a flag is missing; try: rpcx call --public", `{"error":{"status":9,"kind":"usage","message":"a flag is missing","fix":["rpcx","call","--public"]}}`,
 			wire.Fault{Kind: wire.Usage, Message: "a flag is missing", Fix: []string{"rpcx", "call", "--public"}},
 		},
 		{
@@ -47,7 +47,7 @@ func TestFault(t *testing.T) {
 			wire.Fault{Kind: wire.RPCError, Method: "getOrder", Retryable: new(true), RPC: rpc},
 		},
 		{
-			"a close", "rpcx: slow: the answer was not in yet: connection closed with code 1011: going away",
+			"a close code", "rpcx: slow: the answer was not in yet: connection closed with code 1011: going away",
 			`{"error":{"status":9,"kind":"closed","message":"the answer was not in yet: connection closed with code 1011: going away","method":"slow","close":{"code":1011,"reason":"going away"}}}`,
 			wire.Fault{Kind: wire.Closed, Message: "the answer was not in yet", Method: "slow", Close: &wire.CloseError{Code: 1011, Reason: "going away"}},
 		},
@@ -66,11 +66,11 @@ func TestFault(t *testing.T) {
 			wire.Fault{Kind: wire.Auth, Message: "ws://h/: 401 Unauthorized: token expired", HTTP: &wire.HTTP{Status: 401, Body: "token expired\nat noon"}},
 		},
 		{
-			"HTTP alone", "rpcx: HTTP 502: bad gateway", `{"error":{"status":9,"kind":"unreachable","message":"HTTP 502: bad gateway","http":{"status":502,"body":"bad gateway"}}}`,
+			"only an HTTP status", "rpcx: HTTP 502: bad gateway", `{"error":{"status":9,"kind":"unreachable","message":"HTTP 502: bad gateway","http":{"status":502,"body":"bad gateway"}}}`,
 			wire.Fault{Kind: wire.Unreachable, HTTP: &wire.HTTP{Status: 502, Body: "bad gateway"}},
 		},
 		{
-			"a peer's words", `rpcx: m: \u001b[2Jgone two (code 1)`, `{"error":{"status":9,"kind":"rpc_error","message":"\u001b[2Jgone\ntwo (code 1)","method":"m","rpc":{"code":1,"message":"\u001b[2Jgone\ntwo"}}}`,
+			"control characters from a peer", `rpcx: m: \u001b[2Jgone two (code 1)`, `{"error":{"status":9,"kind":"rpc_error","message":"\u001b[2Jgone\ntwo (code 1)","method":"m","rpc":{"code":1,"message":"\u001b[2Jgone\ntwo"}}}`,
 			wire.Fault{Kind: wire.RPCError, Method: "m", RPC: &wire.Error{Code: json.RawMessage("1"), Message: "\x1b[2Jgone\ntwo"}},
 		},
 	}
@@ -87,7 +87,7 @@ func TestFault(t *testing.T) {
 					t.Errorf("\n got %s\nwant %s", got, want)
 				}
 				if asJSON && !json.Valid(out.Bytes()) {
-					t.Error("no JSON")
+					t.Error("not JSON")
 				}
 			}
 		})
@@ -145,7 +145,7 @@ rpcx: serving
 	var none bytes.Buffer
 	NewConsole(&none, ConsoleOptions{}).Event(wire.Event{Kind: wire.Data})
 	if none.Len() > 0 {
-		t.Error("data is not for stderr")
+		t.Error("a data event is on stderr")
 	}
 }
 
@@ -194,7 +194,7 @@ func TestLineWriter(t *testing.T) {
 	out.Reset()
 	fmt.Fprint(w, strings.Repeat("x", maxLine+1))
 	if out.Len() != maxLine+2 {
-		t.Errorf("%d bytes of an endless line", out.Len())
+		t.Errorf("%d bytes for an endless line", out.Len())
 	}
 }
 
@@ -286,7 +286,7 @@ func environment(s string) func(string) string {
 func TestDetectTerminal(t *testing.T) {
 	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skip("no pseudo terminals here")
+		t.Skip("pseudo terminals are not available")
 	}
 	defer f.Close()
 	if s := Detect(f, "auto", environment("TERM=xterm")); !s.Terminal || !s.Color || s.Dumb {
@@ -313,7 +313,7 @@ func TestProgressInAPipe(t *testing.T) {
 			time.Sleep(time.Second / 2)
 			say("scan\x1bning", "0.05")
 			if out.Len() > 0 {
-				t.Errorf("at once: %s", &out)
+				t.Errorf("within the first second: %s", &out)
 			}
 			time.Sleep(time.Second / 2)
 			say("scan\x1bning", "0.10")

@@ -60,7 +60,7 @@ bad\u001b[2J  notify                     x\u009by
 		})
 	}
 	if got := (Listing{Catalog: &catalog.Catalog{}, Width: 80, Color: true}).Methods(); got != "no methods\n" {
-		t.Errorf("of nothing: %q", got)
+		t.Errorf("an empty catalog: %q", got)
 	}
 }
 
@@ -198,7 +198,7 @@ func FuzzMethod(f *testing.F) {
 		c := &catalog.Catalog{Methods: []catalog.Method{{Name: "m", Params: json.RawMessage(params), Result: json.RawMessage(def)}}, Defs: map[string]json.RawMessage{"X": json.RawMessage(def)}}
 		l := Listing{Catalog: c, Width: 80}
 		if s := l.Method(&c.Methods[0], "e") + l.Methods(); Clean(s) != s {
-			t.Fatalf("a terminal would obey %q", s)
+			t.Fatalf("control characters for a terminal: %q", s)
 		}
 	})
 }
@@ -218,7 +218,7 @@ func TestTheTableAdaptsToTheWidth(t *testing.T) {
 			}
 		}
 		if got := [2]bool{strings.Contains(text, "[seventh]"), strings.Contains(text, "end")}; got != whole || !strings.Contains(text, "createOrder") {
-			t.Errorf("width %d shows all of the parameters and the description: %v, want %v", width, got, whole)
+			t.Errorf("width %d: all parameters and the whole description are shown: %v, want %v", width, got, whole)
 		}
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), "There may be more methods: reason") {
 			t.Errorf("width %d: %s", width, text)

@@ -41,12 +41,12 @@ func TestListingsFit(t *testing.T) {
 			for line := range strings.Lines(method + l.Methods() + modules) {
 				line = strings.NewReplacer(colorTitle, "", colorOff, "", "\n", "").Replace(line)
 				if Width(line) > width && !strings.Contains(line, "rpcx call") && !strings.Contains(line, "shape:=") {
-					t.Errorf("%d columns where %d fit: %s", Width(line), width, line)
+					t.Errorf("%d columns in a terminal of %d: %s", Width(line), width, line)
 				}
 			}
 			for _, words := range []string{"far/far/", "one of red, green, blue", "costs a lot", "required"} {
 				if !strings.Contains(strings.Join(strings.Fields(method), " "), words) {
-					t.Errorf("at %d columns %q is missing:\n%s", width, words, method)
+					t.Errorf("width %d: %q is missing:\n%s", width, words, method)
 				}
 			}
 		}

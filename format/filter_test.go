@@ -70,7 +70,7 @@ func TestTogetherAndOneByOnePrintTheSame(t *testing.T) {
 		"events":       {JQ: `.data.list? | add`, Events: true},
 		"select":       {JQ: heavy, Select: `.m.n? != 5`},
 		"an error":     {JQ: `.n + 1 | if . == 41 then error("no") else . end`},
-		"of a type":    {JQ: `.n + 1`},
+		"a type error": {JQ: `.n + 1`},
 		"halt":         {JQ: `.list? | add | halt`},
 		"halt_error":   {JQ: `[.list[]?] | add | if . == 43.5 then halt_error else . end`},
 		"text":         {JQ: `.text? // "" | ascii_upcase`, Strings: AsText},
@@ -120,6 +120,6 @@ func TestWorksAhead(t *testing.T) {
 	runtime.GOMAXPROCS(1)
 	p, _ := New(&bytes.Buffer{}, Options{JQ: ".a + 1"})
 	if p.UsesWorkers(make([]wire.Message, 100)) {
-		t.Error("there is one core")
+		t.Error("workers are used with one core")
 	}
 }

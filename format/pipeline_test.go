@@ -97,8 +97,8 @@ func TestPipeline(t *testing.T) {
 		says   string         // part of the failure's text
 	}{
 		{name: "payloads", events: three, want: "1\n\"two\"\n3\n"},
-		{name: "payload bytes stay", events: []in{data(`{"b": 12345678901234567890,"a" :1.10, "s":"\u00e9é<"}`)}, want: "{\"b\": 12345678901234567890,\"a\" :1.10, \"s\":\"\\u00e9é<\"}\n"},
-		{name: "line breaks are compacted", events: []in{data("{ \"a\": [\r\n1,\n \"x y\\n\" ] }")}, want: "{\"a\":[1,\"x y\\n\"]}\n"},
+		{name: "payload bytes are kept", events: []in{data(`{"b": 12345678901234567890,"a" :1.10, "s":"\u00e9é<"}`)}, want: "{\"b\": 12345678901234567890,\"a\" :1.10, \"s\":\"\\u00e9é<\"}\n"},
+		{name: "line breaks are removed", events: []in{data("{ \"a\": [\r\n1,\n \"x y\\n\" ] }")}, want: "{\"a\":[1,\"x y\\n\"]}\n"},
 		{name: "no payload", events: []in{{ev: wire.Event{Kind: wire.Data}}}, want: "null\n"},
 		{name: "nul", o: Options{Null: true}, events: []in{data("1"), data("2")}, want: "1\x002\x00"},
 
@@ -108,9 +108,9 @@ func TestPipeline(t *testing.T) {
 {"event":"error","code":-32001,"kind":"denied","message":"refused"}
 {"event":"done"}
 `},
-		{name: "opened is never shown", o: Options{Events: true}, events: []in{{ev: wire.Event{Kind: wire.Opened}}}, want: ""},
+		{name: "opened is never printed", o: Options{Events: true}, events: []in{{ev: wire.Event{Kind: wire.Opened}}}, want: ""},
 		{name: "events with jq", o: Options{Events: true, JQ: ".event, .data"}, events: []in{data("[1]")}, want: "\"data\"\n[1]\n"},
-		{name: "events of broken lines", o: Options{Events: true}, events: []in{data("[\n1]")}, want: "{\"event\":\"data\",\"data\":[1]}\n"},
+		{name: "events without line breaks", o: Options{Events: true}, events: []in{data("[\n1]")}, want: "{\"event\":\"data\",\"data\":[1]}\n"},
 		{name: "raw", o: Options{Raw: true}, events: []in{data("1"), progress, gap, failure}, want: "{\"m\":1}\n{\"p\":1}\n{\"error\":1}\n"},
 		{name: "raw with nul", o: Options{Raw: true, Null: true}, events: []in{data("[\n1]")}, want: "{\"m\":[\n1]}\x00"},
 		{name: "raw is never pretty", o: Options{Raw: true, Pretty: true, Color: true}, events: []in{data("1")}, want: "{\"m\":1}\n"},
@@ -120,59 +120,59 @@ func TestPipeline(t *testing.T) {
 		{name: "jq", o: Options{JQ: ".a"}, events: []in{data(`{"a":12345678901234567890}`), data(`{"a":1.10}`), data(`{}`)}, want: "12345678901234567890\n1.10\nnull\n"},
 		{name: "jq with several outputs", o: Options{JQ: ".[]"}, events: []in{data("[1,[2]]"), data("[]"), data("[3]")}, want: "1\n[2]\n3\n"},
 		{name: "raw strings", o: Options{Strings: AsText}, events: []in{data(`"a\tb\u001b"`), data(`{"a":"b"}`), data(`""`)}, want: "a\tb\x1b\n{\"a\":\"b\"}\n\n"},
-		{name: "raw strings of jq", o: Options{JQ: ".[]", Strings: AsText, Null: true}, events: []in{data(`["a\nb",1]`)}, want: "a\nb\x001\x00"},
+		{name: "raw strings from jq", o: Options{JQ: ".[]", Strings: AsText, Null: true}, events: []in{data(`["a\nb",1]`)}, want: "a\nb\x001\x00"},
 		{name: "arguments", o: Options{JQ: ".+$n", Vars: map[string]json.RawMessage{"n": json.RawMessage("2")}}, events: []in{data("1")}, want: "3\n"},
 		{name: "bad jq", o: Options{JQ: ".["}, kind: wire.Usage, says: "--jq: "},
 		{name: "bad until", o: Options{Until: "nope"}, kind: wire.Usage, says: "--until: "},
 		{name: "bad expect", o: Options{ExpectAny: []string{"1 +"}}, kind: wire.Usage, says: "--expect-any: "},
 		{name: "bad select", o: Options{Select: "}"}, kind: wire.Usage, says: "--select: "},
-		{name: "jq at run time", o: Options{JQ: ".a"}, events: []in{data(`{"a":1}`), data("[1]")}, want: "1\n", kind: wire.Helper, says: "--jq: "},
-		{name: "until at run time", o: Options{Until: ".a"}, events: []in{data("[1]")}, kind: wire.Helper, says: "--until: "},
+		{name: "jq that fails for a value", o: Options{JQ: ".a"}, events: []in{data(`{"a":1}`), data("[1]")}, want: "1\n", kind: wire.Helper, says: "--jq: "},
+		{name: "until that fails for a value", o: Options{Until: ".a"}, events: []in{data("[1]")}, kind: wire.Helper, says: "--until: "},
 
 		{name: "count", o: Options{Count: 2}, events: three, want: "1\n\"two\"\n", read: 3},
 		{name: "count with events", o: Options{Count: 1, Events: true}, events: []in{progress, data("1"), data("2")}, want: "{\"event\":\"progress\",\"message\":\"half\",\"fraction\":0.50}\n{\"event\":\"data\",\"data\":1}\n", read: 2},
-		{name: "count counts what is printed", o: Options{Count: 2, JQ: ".[]"}, events: []in{data("[]"), data("[1,2]"), data("[3]"), data("[4]")}, want: "1\n2\n3\n", read: 3},
-		{name: "count is not a demand", o: Options{Count: 9}, events: []in{data("1")}, want: "1\n"},
+		{name: "count counts printed values", o: Options{Count: 2, JQ: ".[]"}, events: []in{data("[]"), data("[1,2]"), data("[3]"), data("[4]")}, want: "1\n2\n3\n", read: 3},
+		{name: "a smaller count is not an error", o: Options{Count: 9}, events: []in{data("1")}, want: "1\n"},
 		{name: "until", o: Options{Until: `. == "two"`}, events: three, want: "1\n\"two\"\n", read: 3},
-		{name: "until of nothing", o: Options{Until: "empty"}, events: three, want: "1\n\"two\"\n3\n"},
+		{name: "until without an output", o: Options{Until: "empty"}, events: three, want: "1\n\"two\"\n3\n"},
 		{name: "until before jq", o: Options{Until: ".a == 2", JQ: ".b"}, events: []in{data(`{"a":1,"b":"x"}`), data(`{"a":2,"b":"y"}`), data(`{"a":3}`)}, want: "\"x\"\n\"y\"\n", read: 2},
-		{name: "until of events", o: Options{Until: `.event == "progress"`, Events: true, JQ: ".event"}, events: three, want: "\"data\"\n\"progress\"\n", read: 2},
-		{name: "select looks at the message", o: Options{Select: ".m > 1"}, events: []in{data("1"), data("2"), data("3"), gap}, want: "2\n3\n"},
-		{name: "select does not choose gaps", o: Options{Select: ".m > 1", Events: true}, events: []in{data("1"), lost}, want: `{"event":"gap","message":"away","missed":null}` + "\n"},
+		{name: "until with events", o: Options{Until: `.event == "progress"`, Events: true, JQ: ".event"}, events: three, want: "\"data\"\n\"progress\"\n", read: 2},
+		{name: "select gets the message", o: Options{Select: ".m > 1"}, events: []in{data("1"), data("2"), data("3"), gap}, want: "2\n3\n"},
+		{name: "select keeps gaps", o: Options{Select: ".m > 1", Events: true}, events: []in{data("1"), lost}, want: `{"event":"gap","message":"away","missed":null}` + "\n"},
 		{name: "select then count", o: Options{Select: ".m > 1", Count: 1}, events: []in{data("1"), data("2"), data("3")}, want: "2\n", read: 2},
 
 		{name: "expect met", o: Options{Expect: []string{". > 0", ". < 3"}}, events: []in{data("1"), data("2")}, want: "1\n2\n"},
 		{name: "expect unmet", o: Options{Expect: []string{". > 0", ". < 2"}}, events: []in{data("1"), data("2"), data("3")}, want: "1\n", read: 2, kind: wire.Expectation, says: "--expect '. < 2' is not met: the value is 2"},
 		{name: "expect before jq", o: Options{Expect: []string{".ok"}, JQ: ".n"}, events: []in{data(`{"ok":true,"n":1}`)}, want: "1\n"},
-		{name: "nothing is no", o: Options{Expect: []string{"empty"}}, events: []in{data("1")}, kind: wire.Expectation, says: "--expect empty"},
+		{name: "expect without an output is not met", o: Options{Expect: []string{"empty"}}, events: []in{data("1")}, kind: wire.Expectation, says: "--expect empty"},
 		{name: "expect any met", o: Options{ExpectAny: []string{". == 1", ". == 3"}}, events: three, want: "1\n\"two\"\n3\n"},
 		{name: "expect any unmet", o: Options{ExpectAny: []string{". == 1", ". == 9"}}, events: three, want: "1\n\"two\"\n3\n", kind: wire.Expectation, says: "--expect-any '. == 9' is not met: the last of 3 values is 3"},
-		{name: "expect any of nothing", o: Options{ExpectAny: []string{"."}}, events: []in{done}, kind: wire.Expectation, says: "there was no value"},
+		{name: "expect any without a value", o: Options{ExpectAny: []string{"."}}, events: []in{done}, kind: wire.Expectation, says: "there was no value"},
 		{name: "expect none", o: Options{ExpectNone: []string{". == 9"}}, events: three, want: "1\n\"two\"\n3\n"},
 		{name: "expect none unmet", o: Options{ExpectNone: []string{". == 3"}}, events: three, want: "1\n\"two\"\n", read: 4, kind: wire.Expectation, says: "--expect-none '. == 3' is not met: the value is 3"},
 		{name: "expect count", o: Options{ExpectCount: new(int64(3))}, events: three, want: "1\n\"two\"\n3\n"},
-		{name: "expect count of none", o: Options{ExpectCount: new(int64(0))}, events: []in{done}},
+		{name: "expect count 0", o: Options{ExpectCount: new(int64(0))}, events: []in{done}},
 		{name: "expect count unmet", o: Options{ExpectCount: new(int64(2))}, events: three, want: "1\n\"two\"\n3\n", kind: wire.Expectation, says: "--expect-count 2 is not met: the count is 3"},
 		{name: "expect error by code", o: Options{ExpectError: "-32001"}, events: []in{failure}, want: "{\"code\":-32001, \"message\":\"refused\"}\n"},
 		{name: "expect error by kind", o: Options{ExpectError: "denied", JQ: ".message", Strings: AsText}, events: []in{failure}, want: "refused\n"},
 		{name: "expect error with events", o: Options{ExpectError: "-32001", Events: true, JQ: ".code"}, events: []in{failure}, want: "-32001\n"},
-		{name: "expect error, another came", o: Options{ExpectError: "-32601"}, events: []in{failure}, kind: wire.Expectation, says: `--expect-error -32601 is not met: the error is {"code":-32001`},
-		{name: "expect error, none came", o: Options{ExpectError: "-32601"}, events: []in{data("1")}, want: "1\n", kind: wire.Expectation, says: "--expect-error -32601 is not met: the value is 1"},
+		{name: "expect error, another error", o: Options{ExpectError: "-32601"}, events: []in{failure}, kind: wire.Expectation, says: `--expect-error -32601 is not met: the error is {"code":-32001`},
+		{name: "expect error, no error", o: Options{ExpectError: "-32601"}, events: []in{data("1")}, want: "1\n", kind: wire.Expectation, says: "--expect-error -32601 is not met: the value is 1"},
 		{name: "a long value is cut", o: Options{Expect: []string{"false"}}, events: []in{data(`"` + strings.Repeat("é", 5000) + `"`)}, kind: wire.Expectation, says: "é…"},
 
 		{name: "pretty", o: Options{Pretty: true}, events: []in{data(`{"a":[],"b":[1]}`), data("2")}, want: "{\n  \"a\": [],\n  \"b\": [\n    1\n  ]\n}\n2\n"},
 		{name: "pretty jq", o: Options{Pretty: true, JQ: ".a"}, events: []in{data(`{"a":[1]}`)}, want: "[\n  1\n]\n"},
-		{name: "a pipe keeps bytes", events: []in{data("\"\u009b\u202e\x7f\"")}, want: "\"\u009b\u202e\x7f\"\n"},
-		{name: "a terminal gets none to obey", o: Options{Terminal: true}, events: []in{data("\"\u009b\u202e\x7fé\"")}, want: "\"\\u009b\\u202e\\u007fé\"\n"},
-		{name: "nor with raw", o: Options{Terminal: true, Raw: true}, events: []in{{"\x1b[31m", wire.Event{}}}, want: "\\u001b[31m\n"},
-		{name: "nor with raw strings", o: Options{Terminal: true, Strings: AsText}, events: []in{data(`"\u001b[2Ja\n\tb\r\n\u202e"`)}, want: "\\u001b[2Ja\n\tb\n\\u202e\n"},
+		{name: "a pipe gets control characters", events: []in{data("\"\u009b\u202e\x7f\"")}, want: "\"\u009b\u202e\x7f\"\n"},
+		{name: "a terminal gets no control characters", o: Options{Terminal: true}, events: []in{data("\"\u009b\u202e\x7fé\"")}, want: "\"\\u009b\\u202e\\u007fé\"\n"},
+		{name: "a terminal with raw", o: Options{Terminal: true, Raw: true}, events: []in{{"\x1b[31m", wire.Event{}}}, want: "\\u001b[31m\n"},
+		{name: "a terminal with raw strings", o: Options{Terminal: true, Strings: AsText}, events: []in{data(`"\u001b[2Ja\n\tb\r\n\u202e"`)}, want: "\\u001b[2Ja\n\tb\n\\u202e\n"},
 
 		{name: "template file", o: Options{Template: file}, events: []in{data(`{"cmd":"ls"}`), of("other", `{"cmd":12345678901234567890}`)}, want: "$ ls\n$ 12345678901234567890\n"},
 		{name: "template directory", o: Options{Template: dir}, events: []in{of("shell.output", `{"cmd":"ls"}`), of("text/plain", `"x"`), of("../etc/passwd", "1"), data("2")}, want: "$ ls\nx\n[1]\n[2]\n"},
 		{name: "template after jq", o: Options{Template: dir, JQ: ".[]"}, events: []in{of("text/plain", `["a","b"]`)}, want: "a\nb\n"},
 		{name: "template on a terminal", o: Options{Template: file, Terminal: true}, events: []in{data(`{"cmd":"\u001b[31m"}`)}, want: "$ \\u001b[31m\n"},
-		{name: "template at run time", o: Options{Template: file}, events: []in{data(`{"cmd":1}`), data("1")}, want: "$ 1\n", kind: wire.Helper, says: "--template: shell.output.tmpl:1:"},
-		{name: "no template", o: Options{Template: filepath.Join(dir, "nope")}, kind: wire.Usage, says: "--template: "},
+		{name: "a template that fails for a value", o: Options{Template: file}, events: []in{data(`{"cmd":1}`), data("1")}, want: "$ 1\n", kind: wire.Helper, says: "--template: shell.output.tmpl:1:"},
+		{name: "a template that does not exist", o: Options{Template: filepath.Join(dir, "nope")}, kind: wire.Usage, says: "--template: "},
 		{name: "bad template", o: Options{Template: filepath.Join(dir, "readme.md")}, kind: wire.Usage, says: "--template: readme.md:1: "},
 		{name: "template and raw strings", o: Options{Template: file, Strings: AsText}, kind: wire.Usage, says: "-r"},
 	}
@@ -189,7 +189,7 @@ func TestPipeline(t *testing.T) {
 				t.Errorf("printed %q\n   want %q", got, test.want)
 			}
 			if test.read != 0 && read != test.read {
-				t.Errorf("took %d events, want %d", read, test.read)
+				t.Errorf("read %d events, want %d", read, test.read)
 			}
 			checkFault(t, err, test.kind, test.says)
 		})
@@ -259,12 +259,12 @@ func TestWriteFailures(t *testing.T) {
 		p.Idle()
 		stop, err := p.Print(t.Context(), &wire.Message{}, event("2"))
 		if !stop {
-			t.Error("a broken pipe does not stop")
+			t.Error("a failed write does not stop the pipeline")
 		}
 		checkFault(t, err, test.kind, test.says)
 		_, err = p.Error(t.Context(), refused)
 		if err != nil {
-			t.Errorf("no --expect-error, yet %v", err)
+			t.Errorf("Error without --expect-error returned %v", err)
 		}
 		checkFault(t, p.Flush(), test.kind, test.says)
 		checkFault(t, p.Finish(), test.kind, test.says)
@@ -286,16 +286,16 @@ func TestFlush(t *testing.T) {
 	}
 	print("1")
 	if out.Len() != 0 {
-		t.Error("written before Flush")
+		t.Error("output before Flush")
 	}
 	p.Idle()
 	p.Idle()
 	if out.String() != "1\n" || heralds != 1 {
-		t.Errorf("%q after %d heralds", out.String(), heralds)
+		t.Errorf("%q after %d calls of BeforeWrite", out.String(), heralds)
 	}
 	print(`"` + strings.Repeat("x", 2*bufferSize) + `"`)
 	if out.Len() < bufferSize {
-		t.Error("a full buffer is kept back")
+		t.Error("a full buffer is not written")
 	}
 }
 
@@ -330,7 +330,7 @@ func TestPassThroughAllocatesNothing(t *testing.T) {
 		_, _ = raw.Print(ctx, &m, &e.ev)
 		p.Idle()
 	}); n != 0 {
-		t.Errorf("%v allocations a value", n)
+		t.Errorf("%v allocations per value", n)
 	}
 }
 

@@ -30,15 +30,15 @@ func TestPretty(t *testing.T) {
   "a": null
 }`, style{indent: true}},
 		{"scalars", " 1.10e+05 ", "1.10e+05", style{indent: true}},
-		{"strings keep their escapes", `["\u0041\/","{,:}\"]"]`, "[\n  \"\\u0041\\/\",\n  \"{,:}\\\"]\"\n]", style{indent: true}},
-		{"blanks of the input go", "[ 1 ,\n[ \t] ]", "[\n  1,\n  []\n]", style{indent: true}},
+		{"escapes in strings are kept", `["\u0041\/","{,:}\"]"]`, "[\n  \"\\u0041\\/\",\n  \"{,:}\\\"]\"\n]", style{indent: true}},
+		{"spaces in the input are removed", "[ 1 ,\n[ \t] ]", "[\n  1,\n  []\n]", style{indent: true}},
 		{"colour on one line", `{"a":[null,true,1,"s"]}`, "\x1b[1;39m{\x1b[0m\x1b[34;1m\"a\"\x1b[0m\x1b[1;39m:\x1b[0m\x1b[1;39m[\x1b[0m\x1b[0;90mnull\x1b[0m\x1b[1;39m,\x1b[0m\x1b[0;39mtrue\x1b[0m\x1b[1;39m,\x1b[0m\x1b[0;39m1\x1b[0m\x1b[1;39m,\x1b[0m\x1b[0;32m\"s\"\x1b[0m\x1b[1;39m]\x1b[0m\x1b[1;39m}\x1b[0m", style{color: true}},
 		{"colour and indent", `[[],1]`, "\x1b[1;39m[\x1b[0m\n  \x1b[1;39m[]\x1b[0m\x1b[1;39m,\x1b[0m\n  \x1b[0;39m1\x1b[0m\n\x1b[1;39m]\x1b[0m", style{indent: true, color: true}},
-		{"C1, DEL and bidi", "\"\u0085\u009b\x7f\u202a\u2069é\u2028\"", `"\u0085\u009b\u007f\u202a\u2069é` + "\u2028\"", style{escape: true}},
-		{"bytes that are no UTF-8", "\"a\x9bb\"", "\"a\ufffdb\"", style{escape: true}},
-		{"what is no JSON", "{\x1b[31m]}", "{\\u001b[31m]}", style{escape: true}},
-		{"open ends", `{"a`, "{\n  \"a", style{indent: true}},
-		{"too many closed", `]]}`, "\n]\n]\n}", style{indent: true}},
+		{"C1, DEL and bidirectional controls", "\"\u0085\u009b\x7f\u202a\u2069é\u2028\"", `"\u0085\u009b\u007f\u202a\u2069é` + "\u2028\"", style{escape: true}},
+		{"bytes that are not UTF-8", "\"a\x9bb\"", "\"a\ufffdb\"", style{escape: true}},
+		{"not JSON", "{\x1b[31m]}", "{\\u001b[31m]}", style{escape: true}},
+		{"missing closing brackets", `{"a`, "{\n  \"a", style{indent: true}},
+		{"too many closing brackets", `]]}`, "\n]\n]\n}", style{indent: true}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestPrettyOfDeepNesting(t *testing.T) {
 	const depth = 100000
 	val := []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth))
 	if n := len(style{indent: true}.append(nil, val)); n > 2*depth*(2*maxIndent+2) {
-		t.Errorf("%d bytes of %d", n, len(val))
+		t.Errorf("%d bytes for a value of %d bytes", n, len(val))
 	}
 }
 
@@ -70,14 +70,14 @@ func FuzzPretty(f *testing.F) {
 		pretty := style{indent: true}.append(nil, val)
 		shown := style{indent: true, escape: true}.append(nil, val)
 		if s := string(shown); Clean(s) != s {
-			t.Fatalf("a terminal would obey %q", s)
+			t.Fatalf("control characters for a terminal: %q", s)
 		}
 		style{indent: true, color: true, escape: true}.append(nil, val)
 		if scan.Valid(val, 1000) != nil {
 			return
 		}
 		if again := (style{indent: true}).append(nil, pretty); !bytes.Equal(again, pretty) {
-			t.Fatalf("laid out again\n%q became\n%q", pretty, again)
+			t.Fatalf("indented again,\n%q became\n%q", pretty, again)
 		}
 		if got, want := compact(t, pretty), compact(t, val); !bytes.Equal(got, want) {
 			t.Fatalf("%q became %q", want, got)
@@ -86,7 +86,7 @@ func FuzzPretty(f *testing.F) {
 			t.Fatalf("%q is not compact", flat)
 		}
 		if utf8.Valid(val) && !scan.Equal(shown, val) {
-			t.Fatalf("%q is shown as %q", val, shown)
+			t.Fatalf("%q is printed as %q", val, shown)
 		}
 	})
 }

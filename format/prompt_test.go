@@ -45,7 +45,7 @@ func TestConsoleAboveAPrompt(t *testing.T) {
 	elsewhere.Note("to a file")
 	file.Close()
 	if _, err := (&Prompt{edit: term.NewTerminal(file, "")}).Write([]byte("a line\n")); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("a line for a closed terminal: %v", err)
+		t.Errorf("writing to a closed terminal: %v", err)
 	}
 	if stderr.String() != "rpcx: to a file\n" {
 		t.Errorf("stderr: %q", stderr.String())

@@ -101,7 +101,7 @@ func TestLogLevel(t *testing.T) {
 			c.Event(wire.Event{Kind: wire.Log, Level: l, Message: "."})
 		}
 		if got := strings.TrimSpace(strings.ReplaceAll(out.String(), ": .\n", " ")); got != want {
-			t.Errorf("level %q shows %s, want %s", level, got, want)
+			t.Errorf("level %q prints %s, want %s", level, got, want)
 		}
 	}
 	var out bytes.Buffer
@@ -137,8 +137,8 @@ func TestBar(t *testing.T) {
 		{"unknown width", 0, false, func(_ *Console, step func(_, _ string)) { step("", long) }, gone + long[:78] + "…"},
 		{"narrow", 30, false, func(_ *Console, step func(_, _ string)) { step("", long) }, gone + long[:28] + "…"},
 		{"a negative fraction is ignored", 30, false, func(_ *Console, step func(_, _ string)) { step("-0.5", "m") }, gone + "m"},
-		{"a child's line", 30, false, func(c *Console, step func(_, _ string)) { step("", "m"); c.Child(FromPeer, []byte("x")) }, gone + "m" + gone + "x\n"},
-		{"a failure", 30, false, func(c *Console, step func(_, _ string)) {
+		{"a line from a child", 30, false, func(c *Console, step func(_, _ string)) { step("", "m"); c.Child(FromPeer, []byte("x")) }, gone + "m" + gone + "x\n"},
+		{"an error", 30, false, func(c *Console, step func(_, _ string)) {
 			step("", "m")
 			c.Error(&wire.Fault{Message: "no"}, 1)
 		}, gone + "m" + gone + "rpcx: no\n"},
@@ -146,14 +146,14 @@ func TestBar(t *testing.T) {
 			step("", "m")
 			c.Trace(wire.Send, []byte("1"), 0)
 		}, gone + "m" + gone + "> 0.000s 1\n"},
-		{"drawn again", 30, false, func(_ *Console, step func(_, _ string)) {
+		{"updates of the bar", 30, false, func(_ *Console, step func(_, _ string)) {
 			step("0", "m")
 			time.Sleep(49 * time.Millisecond)
 			step("0.5", "m")
 			time.Sleep(time.Millisecond)
 			step("0.5", "m")
 		}, gone + "[....................]   0% m" + gone + "[##########..........]  50% m"},
-		{"lines of a prompt", 30, true, func(_ *Console, step func(_, _ string)) {
+		{"progress above a prompt", 30, true, func(_ *Console, step func(_, _ string)) {
 			step("0", "m")
 			time.Sleep(time.Second - time.Millisecond)
 			step("0.25", "m")
@@ -190,14 +190,14 @@ func TestAbove(t *testing.T) {
 	out.Reset()
 	c.Warn("x")
 	if got, want := out.String(), "rpcx: warning: x\n"; got != want {
-		t.Errorf("afterwards %q, want %q", got, want)
+		t.Errorf("without the prompt: got %q, want %q", got, want)
 	}
 	pipe := NewConsole(&out, ConsoleOptions{})
 	out.Reset()
 	pipe.Above(&Prompt{})()
 	pipe.Warn("y")
 	if got, want := out.String(), "rpcx: warning: y\n"; got != want {
-		t.Errorf("in a pipe %q, want %q", got, want)
+		t.Errorf("in a pipe: got %q, want %q", got, want)
 	}
 }
 

@@ -32,7 +32,7 @@ func obeyed(text string) string {
 func TestNothingIsObeyed(t *testing.T) {
 	bad := hostile()
 	if got := obeyed(Clean(bad) + CleanLine(bad)); got != "" || Safe(bad) || Safe("a\nb") || !Safe("é ü") {
-		t.Errorf("Clean leaves %q", got)
+		t.Errorf("control characters after Clean: %q", got)
 	}
 	quoted, _ := json.Marshal(bad)
 	shown := VisibleJSON(quoted)
@@ -43,7 +43,7 @@ func TestNothingIsObeyed(t *testing.T) {
 		}
 		return r
 	}, back)) != "" {
-		t.Errorf("%v: VisibleJSON leaves %q", err, obeyed(back))
+		t.Errorf("%v: control characters after VisibleJSON: %q", err, obeyed(back))
 	}
 	var out bytes.Buffer
 	c := NewConsole(&out, ConsoleOptions{Screen: Screen{Terminal: true}})
@@ -54,7 +54,7 @@ func TestNothingIsObeyed(t *testing.T) {
 	c.Error(&wire.Fault{Kind: wire.RPCError, Method: bad, Message: bad, Hint: bad, Fix: []string{bad}, Trace: []string{bad}, RPC: &wire.Error{Message: bad, Data: quoted}}, 1)
 	c.Progress(wire.Event{Message: bad, Fraction: json.RawMessage("1")})
 	if got := obeyed(strings.NewReplacer("\r\x1b[K", "").Replace(out.String())); got != "" {
-		t.Errorf("the console leaves %q", got)
+		t.Errorf("the console prints control characters: %q", got)
 	}
 }
 

@@ -101,7 +101,7 @@ func TestWideCharacters(t *testing.T) {
 			t.Errorf("%q shows %q, want %q", typed, got, want)
 		}
 		if got := Unpadded(line); got != strings.Replace(want, "|", "", 1) {
-			t.Errorf("%q is read as %q", typed, got)
+			t.Errorf("%q: got the line %q", typed, got)
 		}
 	}
 }

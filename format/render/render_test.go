@@ -77,14 +77,14 @@ func TestFailures(t *testing.T) {
 		}
 	}
 	if _, err := single(t, "x").Execute(t.Context(), nil, "", []byte("{} 1"), same); err == nil {
-		t.Error("two values are taken for one")
+		t.Error("two values are accepted as one")
 	}
 }
 
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "no file name ends in .tmpl") {
-		t.Errorf("of an empty directory: %v", err)
+		t.Errorf("an empty directory: %v", err)
 	}
 	for name, text := range map[string]string{"a_b.tmpl": "{{template \"part.tmpl\" .}}!", "part.tmpl": "<{{.}}>", ".tmpl": "{{", ".hidden.tmpl": "{{", "notes.txt": "{{", `b\c.tmpl`: "x"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -107,7 +107,7 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	if _, err := s.Execute(t.Context(), nil, "c", []byte("1"), same); err == nil {
-		t.Error("rendered without a template")
+		t.Error("Execute succeeded without a template")
 	}
 	if got, err := s.Execute(t.Context(), nil, "a/b", []byte("1"), same); err != nil || string(got) != "<1>!" {
 		t.Errorf("%q, %v", got, err)
@@ -122,7 +122,7 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	if _, err := Load(filepath.Join(dir, "nope")); err == nil || !strings.Contains(err.Error(), "no such file") {
-		t.Errorf("of no file: %v", err)
+		t.Errorf("a file that does not exist: %v", err)
 	}
 }
 

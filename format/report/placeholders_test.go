@@ -70,7 +70,7 @@ func TestManyFailuresAreWrittenLikeOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if few.String() != many.String() || strings.Count(few.String(), "line 4") != 1 {
-			t.Errorf("%s:\n%s\nin place of\n%s", form, many.String(), few.String())
+			t.Errorf("%s: got\n%s\nwant\n%s", form, many.String(), few.String())
 		}
 	}
 }
@@ -95,7 +95,7 @@ func TestMemory(t *testing.T) {
 		}
 		few, many := use(10_000), use(100_000)
 		if each := float64(many-few) / 90_000; each > 1 {
-			t.Errorf("%s: %.1f bytes a failure", form, each)
+			t.Errorf("%s: %.1f bytes per failure", form, each)
 		}
 	}
 }

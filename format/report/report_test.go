@@ -41,10 +41,10 @@ func TestTAPKeepsTheGrammar(t *testing.T) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if !tapLine.MatchString(line) {
-			t.Errorf("no line of TAP 14: %q", line)
+			t.Errorf("not a line of TAP 14: %q", line)
 		}
 		if strings.ContainsAny(line, "\x1b\x00\r") {
-			t.Errorf("a control character is left: %q", line)
+			t.Errorf("a control character remains: %q", line)
 		}
 	}
 	want := `TAP version 14
@@ -173,7 +173,7 @@ func TestJUnitHasTheOutcome(t *testing.T) {
 func TestJSONHasTheOutcome(t *testing.T) {
 	text := write(t, JSON, some())
 	if strings.Count(text, "\n") != 1 {
-		t.Errorf("not one line: %q", text)
+		t.Errorf("not a single line: %q", text)
 	}
 	var doc jsonReport
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
@@ -189,7 +189,7 @@ func TestJSONHasTheOutcome(t *testing.T) {
 		t.Errorf("got %s, totals %+v", got, doc.Totals)
 	}
 	if got := write(t, JSON, nil); got != `{"tests":0,"failed":0,"errors":0,"skipped":0,"seconds":0,"suites":[]}`+"\n" {
-		t.Errorf("of nothing: %s", got)
+		t.Errorf("an empty report: %s", got)
 	}
 }
 

@@ -29,7 +29,7 @@ func har(t *testing.T, r *tape.Reader, o Options) harFile {
 		t.Fatal(err)
 	}
 	if err := s.Check(context.Background(), b.Bytes()); err != nil {
-		t.Errorf("no HAR 1.2: %v in\n%s", err, b.String())
+		t.Errorf("not HAR 1.2: %v in\n%s", err, b.String())
 	}
 	var f harFile
 	if err := json.Unmarshal(b.Bytes(), &f); err != nil {
@@ -102,7 +102,7 @@ func TestHAROfUpgradesAndBytes(t *testing.T) {
 		t.Errorf("bytes: %+v", m)
 	}
 	if u := entries[1].Request.URL; u != "wss://host/b" {
-		t.Errorf("the address of the second: %s", u)
+		t.Errorf("the URL of the second: %s", u)
 	}
 	if u := entries[0].Request.URL; strings.Contains(u, "pass") {
 		t.Errorf("a password in %s", u)

@@ -99,17 +99,17 @@ func TestHTMLBesideTheData(t *testing.T) {
 	}
 	empty, full := beside(`{"tape":1}`+"\n"), beside(tape.String())
 	if full >= 300_000 || full != empty {
-		t.Errorf("%d bytes beside the data of 10,000 messages, %d beside none", full, empty)
+		t.Errorf("%d bytes without the data of 10,000 messages, %d without messages", full, empty)
 	}
 }
 
 func TestHTMLNeedsNothingElse(t *testing.T) {
 	page := html(t, read(t, `{"tape":1}`+"\n"))
 	if len(page) > 300_000 {
-		t.Errorf("%d bytes beside the data", len(page))
+		t.Errorf("%d bytes without the data", len(page))
 	}
 	if found := regexp.MustCompile(`(?i)(https?:)?//[a-z0-9]+\.|@import|url\(|<link|<img|<iframe|fetch\(|XMLHttpRequest|src=`).FindString(page); found != "" {
-		t.Errorf("the page asks for something else: %s", found)
+		t.Errorf("the page loads another resource: %s", found)
 	}
 }
 

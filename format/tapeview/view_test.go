@@ -59,7 +59,7 @@ func TestShow(t *testing.T) {
 		}
 		for line := range strings.Lines(got) {
 			if n := len([]rune(strings.TrimRight(line, "\n"))); n > c.o.Width {
-				t.Errorf("%d columns, of %d: %s", n, c.o.Width, line)
+				t.Errorf("%d columns in a terminal of %d: %s", n, c.o.Width, line)
 			}
 		}
 	}
@@ -73,10 +73,10 @@ func TestShowInColour(t *testing.T) {
 	}
 	plain := regexp.MustCompile("\x1b\\[[0-9]+m").ReplaceAllString(got, "")
 	if strings.Contains(plain, "\x1b") || !strings.Contains(plain, `\u001b[31mred`) {
-		t.Errorf("a peer's escape in\n%q", plain)
+		t.Errorf("an escape sequence from a peer in\n%q", plain)
 	}
 	if strings.Contains(plain, "hunter2") {
-		t.Error("a secret is shown")
+		t.Error("a secret is printed")
 	}
 }
 
