@@ -110,7 +110,7 @@ func (p *hookedPlay) step(line string) {
 			p.compare(line, string(got), text)
 		}
 	default:
-		p.t.Fatalf("no step: %s", line)
+		p.t.Fatalf("unknown step: %s", line)
 	}
 	if err != nil {
 		select {

@@ -41,7 +41,7 @@ func onClosedTerminal(t *testing.T, demo, dialect string, args ...string) {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatal("the peer never began")
+			t.Fatal("the peer did not start")
 		}
 	}
 	_ = slave.Close()

@@ -24,7 +24,7 @@ func TestMap(t *testing.T) {
 			continue
 		}
 		if found, _ := filepath.Glob("../" + name); found == nil {
-			t.Errorf("CONTRIBUTING.md names %s, which is not there", name)
+			t.Errorf("CONTRIBUTING.md names %s, which does not exist", name)
 		}
 	}
 	for _, f := range floors {
@@ -82,7 +82,7 @@ func TestJSONIsBuilt(t *testing.T) {
 				if strings.Contains(found, "…") {
 					continue // a placeholder, not JSON
 				}
-				t.Errorf("%s puts JSON together from text, as in %s: see Object and Array in wire/scan", path, found)
+				t.Errorf("%s assembles JSON from strings, as in %s: use Object and Array of wire/scan", path, found)
 			}
 			return nil
 		})
@@ -108,7 +108,7 @@ func TestCitations(t *testing.T) {
 		}
 		b = bytes.ReplaceAll(b, []byte("\n// "), []byte(" "))
 		if m := regexp.MustCompile(`(?i)section \d+ of (the|our) design|as the design has`).Find(b); m != nil && filepath.Base(path) != "contributing_test.go" {
-			t.Errorf("%s cites %q, which no reader has", path, m)
+			t.Errorf("%s cites %q, which is not in the repository", path, m)
 		}
 		for _, m := range cited.FindAllSubmatch(b, -1) {
 			if !strings.Contains(headings, "\n.SH "+string(m[1])+"\n") {

@@ -234,7 +234,7 @@ func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duratio
 			if strings.Contains(line, "catalog.json") { // ends when the catalog is printed
 				return
 			}
-			t.Fatalf("%s ended by itself: %v %s", line, err, said.String())
+			t.Fatalf("%s ended before the signal: %v %s", line, err, said.String())
 		case <-time.After(2 * time.Second): // by now, it is in the state to be tested
 		}
 		_ = cmd.Process.Signal(s)
@@ -243,7 +243,7 @@ func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duratio
 	select {
 	case <-ended:
 	case <-time.After(limit + 3*time.Second + stuck):
-		t.Errorf("%s does not end: %s", line, said.String())
+		t.Errorf("%s did not end: %s", line, said.String())
 		return
 	}
 	if status := shellStatus(cmd.ProcessState); s != 0 && status != 128+int(s) {
@@ -254,7 +254,7 @@ func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duratio
 		most += 3 * time.Second
 	}
 	if own := took - load.since(began); own > most {
-		t.Errorf("%s took %v, %v of its own: %s", line, took, own, said.String())
+		t.Errorf("%s took %v, of which %v are its own: %s", line, took, own, said.String())
 	}
 }
 

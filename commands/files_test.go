@@ -27,7 +27,7 @@ func streams(ts *testscript.TestScript, neg bool, args []string) {
 	} {
 		i := 1 + slices.IndexFunc(words[1:], func(word string) bool { return naming(word, file, name) != word })
 		if i == 0 {
-			ts.Fatalf("no word names %s", file)
+			ts.Fatalf("no argument names %s", file)
 		}
 		streamed := slices.Clone(words)
 		streamed[i] = naming(words[i], file, name)

@@ -208,7 +208,7 @@ func TestFixesAreRun(t *testing.T) {
 			t.Errorf("%s: %s does not run %q (%v)", place, by.script, by.line, err)
 		}
 		if !places[place] {
-			t.Errorf("%s proposes nothing", place)
+			t.Errorf("%s proposes no command", place)
 		}
 	}
 	for _, place := range slices.Sorted(maps.Keys(places)) {

@@ -44,7 +44,7 @@ func TestFlagsApply(t *testing.T) {
 		for _, e := range strings.Fields(refuses) {
 			f := wire.AsFault(applies(t, command, flags, e))
 			if f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message, "--"+flag+" ") || f.Hint == "" {
-				t.Errorf("%s: %s is %+v, not a usage error that names the flag and says what it needs", words, e, f)
+				t.Errorf("%s: %s: got %+v, want a usage error with the flag and what it needs", words, e, f)
 			}
 		}
 	}
@@ -148,12 +148,12 @@ func TestFlagTable(t *testing.T) {
 			}
 			for _, command := range r.Commands {
 				if !slices.Contains(known[flag], command) && !slices.ContainsFunc(r.Flags, func(other string) bool { return slices.Contains(known[other], command) }) {
-					t.Errorf("the table says that %s has --%s", command, flag)
+					t.Errorf("the table names the command %s, which does not have --%s", command, flag)
 				}
 			}
 		}
 		if r.Needs == "" {
-			t.Errorf("the row of %v does not say what it needs", r.Flags)
+			t.Errorf("the row of %v has no Needs", r.Flags)
 		}
 	}
 }
@@ -184,7 +184,7 @@ func TestHelpOfAPlainEndpoint(t *testing.T) {
 		}
 	}
 	if accept := listed("call", "accept+ws://h:1/", "--help"); slices.Contains(plain, "token") || !slices.Contains(accept, "token") {
-		t.Error("--token is for accept+")
+		t.Error("the help of ws lists --token, or that of accept+ws does not")
 	}
 	if serve := listed("serve", "header+tcp://h:1", "--help"); slices.Contains(serve, "header") || !slices.Contains(serve, "hooks") {
 		t.Error("serve lists --header for header+tcp, where it does not apply")

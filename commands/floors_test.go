@@ -142,7 +142,7 @@ func standing(t *testing.T, list string) {
 		}
 		i := slices.IndexFunc(floors, func(f floor) bool { return f.pkg == pkg })
 		if i < 0 {
-			t.Errorf("rpcx/%s stands on no floor: add it to the table", pkg)
+			t.Errorf("rpcx/%s has no row: add it to the table", pkg)
 			continue
 		}
 		for _, imp := range words[1:] {

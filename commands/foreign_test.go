@@ -50,11 +50,11 @@ func TestForeignPrograms(t *testing.T) {
 		switch {
 		case strings.HasPrefix(file, "wire/jq/"):
 		case compiles > 0 && !listed:
-			t.Errorf("%s compiles jq programs: if they are foreign, jq.Bounded runs them", file)
+			t.Errorf("%s compiles jq programs: if they are from a peer or a file, run them with jq.Bounded", file)
 		case compiles == 0 && listed:
-			t.Errorf("%s compiles no jq programs", file)
+			t.Errorf("%s no longer compiles jq programs", file)
 		case listed && says == "" && compiles != strings.Count(text, "Foreign: true"):
-			t.Errorf("%s compiles a foreign program that is not marked so", file)
+			t.Errorf("%s compiles a program without Foreign: true", file)
 		}
 	}
 }

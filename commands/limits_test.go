@@ -98,7 +98,7 @@ var limitTests = map[string]string{
 func TestLimitsAreShown(t *testing.T) {
 	for _, l := range cmdline.Limits() {
 		if !isTest(t, limitTests[l.What]) {
-			t.Errorf("no test shows that the limit holds of %s: %q", l.What, limitTests[l.What])
+			t.Errorf("no test shows the limit on %s: %q", l.What, limitTests[l.What])
 		}
 	}
 }

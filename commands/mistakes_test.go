@@ -184,7 +184,7 @@ func (m *mistake) check(t *testing.T) {
 	again := typed(t, fix, m.stdin)
 	switch {
 	case slices.Equal(fix, m.words):
-		t.Errorf("the fix is the command that failed: %q", fix)
+		t.Errorf("the fix is the failed command itself: %q", fix)
 	case !m.fails && again.status != 0:
 		t.Errorf("the fix %q fails: %s", fix, again.text())
 	case m.fails && (again.status == 0 || again.fault.Message == got.fault.Message):

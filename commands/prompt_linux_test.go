@@ -132,7 +132,7 @@ func (y *teletype) shows(text string) {
 			return
 		}
 		if time.Now().After(end) {
-			y.t.Fatalf("%q never came: …%q", text, came)
+			y.t.Fatalf("%q did not appear: …%q", text, came)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func (y *teletype) exits(status int) {
 		y.t.Errorf("status %d, want %d: %q", got, status, y.output())
 	}
 	if after := *termios(y.t, y.slave); after != y.before {
-		y.t.Errorf("the terminal is not as it was: %+v, before %+v", after, y.before)
+		y.t.Errorf("the terminal is not restored: %+v, before %+v", after, y.before)
 	}
 }
 
@@ -240,7 +240,7 @@ func TestPromptExplainsRequests(t *testing.T) {
 	y.types("\x04")
 	y.exits(0)
 	if n := strings.Count(y.output(), "no hook answers this request"); n != 1 {
-		t.Errorf("it is told %d times", n)
+		t.Errorf("the warning appears %d times", n)
 	}
 }
 
@@ -347,7 +347,7 @@ func TestPromptRestoresTheTerminal(t *testing.T) {
 	said := y.seen
 	y.exits(7)
 	if again := y.output()[said:]; strings.Contains(again, "sh ended") {
-		t.Errorf("it is told twice: %q", again)
+		t.Errorf("the reason is printed twice: %q", again)
 	}
 	y = onTerminal(t, "connect", "demo:orders", "--timeout", "300ms")
 	y.shows("--timeout")

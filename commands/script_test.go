@@ -164,7 +164,7 @@ func nothingLeft(t *testing.T, dir string) {
 			return
 		}
 	}
-	t.Errorf("%s has left %s", filepath.Base(dir), found)
+	t.Errorf("%s has left behind %s", filepath.Base(dir), found)
 }
 
 // leftIn returns a process that works in dir, or a file in the directories for sockets and temporary files.
@@ -213,7 +213,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: await FILE [TEXT]")
 	}
 	if text := strings.Join(args[1:], " "); !fileHas(ts.MkAbs(args[0]), text) {
-		ts.Fatalf("%s did not come to hold %q within %v", args[0], text, patience)
+		ts.Fatalf("%s did not contain %q within %v", args[0], text, patience)
 	}
 }
 

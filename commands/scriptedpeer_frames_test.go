@@ -33,7 +33,7 @@ func (p *scriptedPeer) expect(what, rest string) error {
 	if what == "eof" {
 		b, err := io.ReadAll(p.in)
 		if err == nil && len(b) > 0 {
-			err = fmt.Errorf("%.300q came", b)
+			err = fmt.Errorf("got %.300q", b)
 		}
 		return err
 	}
@@ -44,7 +44,7 @@ func (p *scriptedPeer) expect(what, rest string) error {
 			b = append(strconv.AppendUint(nil, uint64(binary.BigEndian.Uint16(b)), 10), b[2:]...)
 		}
 		if err == nil && op != strconv.FormatInt(int64(kind), 16) {
-			return fmt.Errorf("a frame of kind %x came: %.300q", kind, b)
+			return fmt.Errorf("got a frame with opcode %x: %.300q", kind, b)
 		}
 		return p.match(pattern, b, err)
 	}
@@ -63,7 +63,7 @@ func (p *scriptedPeer) expect(what, rest string) error {
 	}
 	if what == "size" {
 		if want, _ := strconv.Atoi(rest); err == nil && len(b) < want {
-			err = fmt.Errorf("%d bytes came", len(b))
+			err = fmt.Errorf("got %d bytes", len(b))
 		}
 		return err
 	}
@@ -101,7 +101,7 @@ func (p *scriptedPeer) match(pattern string, b []byte, err error) error {
 	}
 	m := regexp.MustCompile(`(?s)` + pattern).FindSubmatch(b)
 	if m == nil {
-		return fmt.Errorf("%.600q came", b)
+		return fmt.Errorf("got %.600q", b)
 	}
 	p.group = nil
 	for _, g := range m {
@@ -145,7 +145,7 @@ func (p *scriptedPeer) message() ([]byte, error) {
 	}
 	kind, b, err := p.frame()
 	if err == nil && kind != 1 {
-		err = fmt.Errorf("a frame of kind %x", kind)
+		err = fmt.Errorf("got a frame with opcode %x", kind)
 	}
 	return b, err
 }
@@ -181,7 +181,7 @@ func (p *scriptedPeer) upgrade(header string) error {
 	}
 	m := regexp.MustCompile(`(?i)\r\nSec-WebSocket-Key: (\S+)\r\n`).FindSubmatch(head)
 	if m == nil {
-		return fmt.Errorf("no handshake: %.600q", head)
+		return fmt.Errorf("not a WebSocket handshake: %.600q", head)
 	}
 	sum := sha1.Sum(append(m[1], "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"...))
 	if header != "" {

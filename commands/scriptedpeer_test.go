@@ -71,7 +71,7 @@ func peerCommand(ts *testscript.TestScript, neg bool, args []string) {
 		if b, rerr := os.ReadFile(ts.MkAbs(where)); network == "tcp" && rerr == nil {
 			m := regexp.MustCompile(`//([^/"]+)`).FindSubmatch(b)
 			if m == nil {
-				ts.Fatalf("%s holds no address: %s", where, b)
+				ts.Fatalf("%s has no address: %s", where, b)
 			}
 			address = string(m[1])
 		}
@@ -94,7 +94,7 @@ func awaitPeer(ts *testscript.TestScript, name string) {
 	case err := <-done.(chan error):
 		ts.Check(err)
 	case <-time.After(patience):
-		ts.Fatalf("the peer %s did not come to its end within %v", name, patience)
+		ts.Fatalf("the peer %s did not end within %v", name, patience)
 	}
 }
 

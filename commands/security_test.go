@@ -61,7 +61,7 @@ func TestSecurityIsShown(t *testing.T) {
 	}
 	for what := range securityTests {
 		if !said[what] {
-			t.Errorf("rpcx-security(7) does not say: %s", what)
+			t.Errorf("rpcx-security(7) has no line about %s", what)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func TestSizes(t *testing.T) {
 	src := readSources(t)
 	for dir, n := range src.files {
 		if n > mostFiles {
-			t.Errorf("%s has %d files, more than %d: which of them are a package?", dir, n, mostFiles)
+			t.Errorf("%s has %d files, more than %d: which of them can be a package?", dir, n, mostFiles)
 		}
 	}
 	large := map[string]int{}
@@ -51,12 +51,12 @@ func TestSizes(t *testing.T) {
 func compare(t *testing.T, what string, most int, found map[string]int, table map[string]exception) {
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		if bound := max(table[name].bound, most); found[name] > bound {
-			t.Errorf("%s has %d %s, more than %d: which of them change together?", name, found[name], what, bound)
+			t.Errorf("%s has %d %s, more than %d: which of them belong together?", name, found[name], what, bound)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		if found[name] == 0 {
-			t.Errorf("%s has at most %d %s, or is gone: remove its row from sizes_exceptions_test.go", name, most, what)
+			t.Errorf("%s has at most %d %s, or no longer exists: remove its row from sizes_exceptions_test.go", name, most, what)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func readSources(t *testing.T) *sources {
 			return err
 		}
 		if n := bytes.Count(text, []byte("\n")); n > mostLines {
-			t.Errorf("%s has %d lines, more than %d: what second job does it have?", path, n, mostLines)
+			t.Errorf("%s has %d lines, more than %d: split it by its jobs", path, n, mostLines)
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {

@@ -22,7 +22,7 @@ import (
 // request 200 responses of 1 MB each.
 func TestUnreadAnswersAreBounded(t *testing.T) {
 	if testing.Short() || testkit.Race {
-		t.Skip("the race detector takes memory of its own; scripts/check runs it without")
+		t.Skip("the race detector needs memory; scripts/check also runs this test without it")
 	}
 	for _, c := range []struct {
 		transport                    string
@@ -52,7 +52,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 				}
 			}
 			if last < 100<<20 || last > int64(c.most) {
-				t.Errorf("the server had %d MB", last/1_000_000)
+				t.Errorf("the server used %d MB", last/1_000_000)
 			}
 		})
 	}

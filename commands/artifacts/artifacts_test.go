@@ -60,10 +60,10 @@ func TestLocal(t *testing.T) {
 		{"outside", root, announce("f", path(secret), "hello", ""), wire.Usage, "outside --artifact-root"},
 		{"upwards", root, announce("f", path(root+"/sub/../../x"), "hello", ""), wire.Usage, "outside --artifact-root"},
 		{"relative", root, announce("f", path("a b.txt"), "hello", ""), wire.Usage, "outside --artifact-root"},
-		{"a link out", root, announce("f", path(filepath.Join(root, "link")), "hello", ""), wire.Expectation, "cannot be read"},
-		{"a folder", root, announce("f", path(filepath.Join(root, "sub")), "hello", ""), wire.Expectation, "not a regular file"},
+		{"a link that leaves the directory", root, announce("f", path(filepath.Join(root, "link")), "hello", ""), wire.Expectation, "cannot be read"},
+		{"a directory", root, announce("f", path(filepath.Join(root, "sub")), "hello", ""), wire.Expectation, "not a regular file"},
 		{"missing", root, announce("f", path(filepath.Join(root, "none")), "hello", ""), wire.Expectation, "no such file"},
-		{"another content", root, announce("f", path(good), "hullo", ""), wire.Expectation, "sha256"},
+		{"different content", root, announce("f", path(good), "hullo", ""), wire.Expectation, "sha256"},
 		{"longer", root, announce("f", path(good), "hell", ""), wire.Expectation, "more than the announced 4 bytes"},
 		{"shorter", root, announce("f", path(good), "hello!", ""), wire.Expectation, "5 bytes instead of the announced 6"},
 		{"not finalized", root, json.RawMessage(`{"f":{"path":"/x","sha256":"","byteSize":1,"finalized":false}}`), wire.Expectation, "not finalized"},
@@ -166,15 +166,15 @@ func TestRemote(t *testing.T) {
 		says       string
 	}{
 		{"good", at, announce("f", uri("/good"), "hello", ""), "", ""},
-		{"the host alone", name, announce("f", uri("/good"), "hello", ""), "", ""},
+		{"a host name without a port", name, announce("f", uri("/good"), "hello", ""), "", ""},
 		{"another port", name + ":1", announce("f", uri("/good"), "hello", ""), wire.Usage, "not the endpoint's host"},
 		{"another host", "example.org", announce("f", uri("/good"), "hello", ""), wire.Usage, "not the endpoint's host"},
 		{"a redirect", at, announce("f", uri("/away"), "hello", ""), wire.Expectation, "302"},
 		{"none", at, announce("f", uri("/none"), "hello", ""), wire.Expectation, "404"},
-		{"nothing comes", at, announce("f", uri("/silent"), "hello", ""), wire.Timeout, "no data for 200ms"},
-		{"no more comes", at, announce("f", uri("/slow"), "hello", ""), wire.Timeout, "no data for 200ms"},
-		{"it breaks off", at, announce("f", uri("/short"), "hello", ""), wire.Closed, "the transfer was interrupted: unexpected EOF"},
-		{"a flood", at, announce("f", uri("/flood"), "hello", ""), wire.Expectation, "more than the announced 5 bytes"},
+		{"no data", at, announce("f", uri("/silent"), "hello", ""), wire.Timeout, "no data for 200ms"},
+		{"a transfer that stops", at, announce("f", uri("/slow"), "hello", ""), wire.Timeout, "no data for 200ms"},
+		{"a transfer that is cut", at, announce("f", uri("/short"), "hello", ""), wire.Closed, "the transfer was interrupted: unexpected EOF"},
+		{"more data than announced", at, announce("f", uri("/flood"), "hello", ""), wire.Expectation, "more than the announced 5 bytes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := t.TempDir()

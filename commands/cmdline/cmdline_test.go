@@ -85,14 +85,14 @@ func TestRewrite(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if got := l.WithArgs([]string{"ws://h/", "ad"}); got != nil {
-		t.Errorf("%q is the line that was typed", got)
+		t.Errorf("%q is proposed although it is the typed line", got)
 	}
 	if !l.Has("jq") || !l.Has("q") || l.Has("quiet") {
-		t.Error("Has does not know what was given")
+		t.Error("Has reports the wrong flags")
 	}
 	for _, args := range [][]string{{"ws://u:secret@h/"}, {"e", "password=x"}} {
 		if got := l.WithArgs(args); got != nil {
-			t.Errorf("%q is shown", got)
+			t.Errorf("%q is proposed although it contains a secret", got)
 		}
 	}
 	for name, want := range map[string]bool{"a.b/c:d-e_1": true, "": false, "-x": false, "a b": false, "a\x1b": false} {
@@ -112,7 +112,7 @@ func TestFlagValues(t *testing.T) {
 	}
 	var d Duration
 	if d.Or(time.Minute) != time.Minute || (positiveDuration{&d}).Set("0") == nil || d.Set("-1s") == nil {
-		t.Error("a duration is what it cannot be")
+		t.Error("Duration accepts an invalid value, or Or returns the wrong one")
 	}
 	for text, want := range map[string]Size{"1000": 1000, "64K": 64 << 10, "2MiB": 2 << 20, "1g": 1 << 30} {
 		var s Size
@@ -122,6 +122,6 @@ func TestFlagValues(t *testing.T) {
 	}
 	var n int64
 	if (boundedInt{&n, 1}).Set("0") == nil || (boundedInt{&n, 1}).Set("7") != nil || n != 7 {
-		t.Error("a number is what it cannot be")
+		t.Error("boundedInt accepts a value below its minimum, or rejects a valid one")
 	}
 }

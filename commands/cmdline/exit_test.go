@@ -20,7 +20,7 @@ func TestWorst(t *testing.T) {
 			a, b := wire.NewFault(kinds[bad], "a", nil), wire.NewFault(kinds[better], "b", nil)
 			for _, err := range []error{errors.Join(a, b), errors.Join(b, a), errors.Join(nil, errors.Join(b, a), b)} {
 				if got := StatusOf(Worst(err).Kind).Code; got != bad {
-					t.Errorf("%d beside %d: status %d", bad, better, got)
+					t.Errorf("errors with statuses %d and %d: got status %d", bad, better, got)
 				}
 			}
 		}
@@ -32,10 +32,10 @@ func TestStatuses(t *testing.T) {
 	want := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 70, 74, 124, 126, 127, 129, 130, 141, 143}
 	for i, s := range statuses {
 		if i >= len(want) || s.Code != want[i] {
-			t.Errorf("row %d of the table is %d", i, s.Code)
+			t.Errorf("row %d of the table has status %d", i, s.Code)
 		}
 	}
-	if got := StatusOf("unheard of").Code; got != 70 {
+	if got := StatusOf("unknown").Code; got != 70 {
 		t.Errorf("an unknown failure has status %d", got)
 	}
 }

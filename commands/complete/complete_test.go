@@ -88,9 +88,9 @@ func TestManyMethods(t *testing.T) {
 			t.Errorf("%v: %d candidates, want %d: %.300s", tt.words, n, tt.want, b)
 		}
 		if ratio := float64(took) / float64(plain); ratio > tt.most {
-			t.Errorf("%v took %v, %.1f times as long as the catalog is read (%v)", tt.words, took, ratio, plain)
+			t.Errorf("%v took %v, %.1f times as long as reading the catalog (%v)", tt.words, took, ratio, plain)
 		}
-		t.Logf("%v: %v; the catalog is read in %v", tt.words, took, plain)
+		t.Logf("%v: %v; reading the catalog took %v", tt.words, took, plain)
 		out.Close()
 	}
 }

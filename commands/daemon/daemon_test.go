@@ -64,7 +64,7 @@ func TestNoLineIsLostAtTheStart(t *testing.T) {
 		writer.Wait()
 		reader.Wait()
 		if _, after, live := strings.Cut(string(said), `"live":true}`); err != nil || !live || after != "\n" {
-			t.Fatalf("ready: %t, and then, where nobody reads any more: %q, %v", live, after, err)
+			t.Fatalf("ready: %t, followed by %q, which is not read, %v", live, after, err)
 		}
 	}
 }
@@ -78,12 +78,12 @@ func TestSubscriptions(t *testing.T) {
 	}
 	for _, bad := range []string{"", "m {", "m 5"} {
 		if _, err := subscription(e, bad); wire.AsFault(err) == nil {
-			t.Errorf("%q is taken", bad)
+			t.Errorf("%q is accepted", bad)
 		}
 	}
 	for _, bad := range []string{"", "x", "0", "-1"} {
 		if _, err := callID(bad); wire.AsFault(err) == nil {
-			t.Errorf("%q is an id", bad)
+			t.Errorf("%q is accepted as an id", bad)
 		}
 	}
 }

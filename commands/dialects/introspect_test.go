@@ -19,11 +19,11 @@ func TestAdvice(t *testing.T) {
 		}
 		a, shown := NewAdvice(l, l.Args[1], &catalog.Catalog{}, &ev)
 		if got := strings.Join(ev.Fix, " "); got != want || shown.Message != "no" {
-			t.Errorf("%s: the fix is %q, shown is %q", suggested, got, shown.Message)
+			t.Errorf("%s: the fix is %q, the message %q", suggested, got, shown.Message)
 		}
 		f := a.Explain(&wire.Fault{Kind: wire.RPCError})
 		if strings.Join(f.Fix, " ") != want || a.Unheeded() != nil && want != "" {
-			t.Errorf("%s: explained as %q", suggested, f.Fix)
+			t.Errorf("%s: Explain returned the fix %q", suggested, f.Fix)
 		}
 	}
 }

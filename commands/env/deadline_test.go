@@ -17,10 +17,10 @@ func TestFirstMessage(t *testing.T) {
 		touch time.Duration // when the first message arrives; 0 means never
 		ends  time.Duration // when the context ends; 0 means never
 	}{
-		{"nothing comes", 0, 0, time.Minute},
-		{"a message comes", 0, 59 * time.Second, 0},
-		{"an idle time is given", time.Hour, 0, time.Hour},
-		{"an idle time goes on", time.Second, 500 * time.Millisecond, 1500 * time.Millisecond},
+		{"no message", 0, 0, time.Minute},
+		{"a message before the limit", 0, 59 * time.Second, 0},
+		{"no message, with an idle timeout", time.Hour, 0, time.Hour},
+		{"a message, then the idle timeout", time.Second, 500 * time.Millisecond, 1500 * time.Millisecond},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestFirstMessage(t *testing.T) {
 					}
 				case <-time.After(24 * time.Hour):
 					if tt.ends != 0 {
-						t.Error("never ended")
+						t.Error("the context did not end")
 					}
 				}
 			})

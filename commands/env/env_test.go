@@ -30,7 +30,7 @@ func TestDeadline(t *testing.T) {
 	d.Stop()
 	other := errors.New("other")
 	if Cause(context.Background(), other) != other || Cause(d.Ctx, other) != other || Cause(d.Ctx, nil) != nil {
-		t.Error("an error that no fault caused is replaced")
+		t.Error("Cause replaced an error that no deadline caused")
 	}
 }
 

@@ -45,7 +45,7 @@ func TestListings(t *testing.T) {
 				}
 			}
 			if got != c.want {
-				t.Errorf("%s answers %s: %q, want %q", c.method, c.result, got, c.want)
+				t.Errorf("%s with the result %s: %q, want %q", c.method, c.result, got, c.want)
 			}
 		}
 	}

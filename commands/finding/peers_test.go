@@ -109,6 +109,6 @@ func TestAPeerThatNeedsContentTypeIsRecognised(t *testing.T) {
 	}
 	// For a peer that requires no header, the report has none.
 	if r := probe(t, address(serve(t, "header+tcp://127.0.0.1:0")), 8*time.Second); r.Header != "" {
-		t.Errorf("a header: %q", r.Header)
+		t.Errorf("a header that the peer does not require: %q", r.Header)
 	}
 }

@@ -156,23 +156,23 @@ func TestAnUnknownProtocolIsNotNamed(t *testing.T) {
 				}
 			}
 		},
-		"hangs up": func(net.Conn) {},
+		"closes": func(net.Conn) {},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			began := time.Now()
 			r := probe(t, raw(t, talk), 4*time.Second)
 			if took := time.Since(began); took > 11*time.Second {
-				t.Errorf("it took %v", took)
+				t.Errorf("the probe took %v", took)
 			}
 			if r.Endpoint != nil && !r.Weak {
-				t.Errorf("it is taken for %v", r.Endpoint)
+				t.Errorf("detected %v", r.Endpoint)
 			}
-			if what == "hangs up" && r.Fault != nil { // because rpcx has tried TLS, too
-				t.Errorf("TLS is blamed: %v", r.Fault)
+			if what == "closes" && r.Fault != nil { // because rpcx has tried TLS, too
+				t.Errorf("the fault blames TLS: %v", r.Fault)
 			}
 			if (what == "text" || what == "other JSON") && (r.Endpoint != nil || r.FirstBytes() == "") {
-				t.Errorf("found %v, heard %s", r.Endpoint, r.FirstBytes())
+				t.Errorf("found %v, first bytes %s", r.Endpoint, r.FirstBytes())
 			}
 		})
 	}
@@ -189,7 +189,7 @@ func TestLeastIntrusiveFirst(t *testing.T) {
 			case slices.Contains(begins, sent):
 				began = s.name
 			case sent != "" && began != "":
-				t.Errorf("%s of %s is sent after the session of %s", sent, s.name, began)
+				t.Errorf("%s of %s is sent after %s has begun a session", sent, s.name, began)
 			}
 		}
 		if began == "" {
@@ -271,7 +271,7 @@ func TestUnframed(t *testing.T) {
 		}
 		for n := range len(b) - 2 {
 			if got, _ := unframed(b[:n], 0); got != "" {
-				t.Errorf("%s: %q of %q", name, got, b[:n])
+				t.Errorf("%s: got %q for the incomplete message %q", name, got, b[:n])
 			}
 		}
 	}

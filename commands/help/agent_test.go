@@ -37,11 +37,11 @@ func TestAgentKnowsStatuses(t *testing.T) {
 		}
 		for _, code := range []int{from, to} {
 			if !slices.Contains(exist, code) {
-				t.Errorf("it has %d, which is not a status", code)
+				t.Errorf("the topic lists %d, which is not a status", code)
 			}
 		}
 	}
 	if !slices.Equal(told, exist) {
-		t.Errorf("it lists %v, and there are %v", told, exist)
+		t.Errorf("the topic lists the statuses %v, want %v", told, exist)
 	}
 }

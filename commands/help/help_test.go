@@ -27,7 +27,7 @@ func TestHelpFits(t *testing.T) {
 			}
 			usage := strings.Index(text, "\nusage: ")
 			if !strings.HasPrefix(text, name+": "+d.Usage) || usage < 0 || name != "rpcx" && strings.Count(text[:usage], "\n  # ") != 2 {
-				t.Errorf("%s: before the usage line stand not the purpose and two examples:\n%s", name, text[:max(usage, 0)])
+				t.Errorf("%s: the purpose and two examples are not before the usage line:\n%s", name, text[:max(usage, 0)])
 			}
 		}
 		for _, sub := range d.Commands {
@@ -53,7 +53,7 @@ func TestTopicsAreShort(t *testing.T) {
 			t.Errorf("rpcx help %s has %d lines, at most %d are wanted: {{manual}} begins the reference", topic.Name, n, most)
 		}
 		if strings.Contains(text, "**") {
-			t.Errorf("rpcx help %s shows **", topic.Name)
+			t.Errorf("rpcx help %s prints **", topic.Name)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestCatalogPageIsWhole(t *testing.T) {
 		}
 		for name := range set {
 			if !strings.Contains(topic.Text, "\n* "+name+" -- ") && !strings.Contains(topic.Text, "`"+name+"`") {
-				t.Errorf("the page says nothing of %q", name)
+				t.Errorf("the page does not describe %q", name)
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func TestHeaders(t *testing.T) {
 	}
 	for _, bad := range []string{"no colon", ": value", "a b: c", "A: b\nC: d", "A: \x00"} {
 		if _, err := readHeaders([]string{bad}); wire.AsFault(err) == nil {
-			t.Errorf("%q is a header", bad)
+			t.Errorf("%q is accepted as a header", bad)
 		}
 	}
 }
@@ -41,7 +41,7 @@ func TestVariables(t *testing.T) {
 	}
 	for _, o := range []*Output{{args: []string{"1a=x"}}, {args: []string{"=x"}}, {jsonArgs: []string{"b={"}}} {
 		if _, err := o.vars(); wire.AsFault(err) == nil {
-			t.Errorf("%+v is taken", o)
+			t.Errorf("%+v is accepted", o)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestToken(t *testing.T) {
 	}
 	for _, bad := range []string{"secret", "@" + os.DevNull, "@" + file + ".gone"} {
 		if _, err := readSecret("--token", bad); wire.AsFault(err) == nil {
-			t.Errorf("%q is taken", bad)
+			t.Errorf("%q is accepted", bad)
 		}
 	}
 }

@@ -167,10 +167,10 @@ func TestRefusals(t *testing.T) {
 		if !errors.As(err, &ae) {
 			t.Errorf("%q: no ArgError", c.args)
 		} else if !slices.Equal(ae.Args, c.better) {
-			t.Errorf("%q: better words %q, want %q", c.args, ae.Args, c.better)
+			t.Errorf("%q: proposes %q, want %q", c.args, ae.Args, c.better)
 		} else if c.better != nil {
 			if _, err := parse("", c.better...); err != nil {
-				t.Errorf("%q: the better words %q are refused: %v", c.args, c.better, err)
+				t.Errorf("%q: the proposed arguments %q are rejected: %v", c.args, c.better, err)
 			}
 		}
 	}

@@ -97,7 +97,7 @@ func TestTypedRefusals(t *testing.T) {
 		}
 		var ae *ArgError
 		if !errors.As(err, &ae) || strings.Join(ae.Args, " ") != c.better {
-			t.Errorf("%q: better words %q, want %q", c.args, ae.Args, c.better)
+			t.Errorf("%q: proposes %q, want %q", c.args, ae.Args, c.better)
 		}
 	}
 }
@@ -280,11 +280,11 @@ func TestPositional(t *testing.T) {
 		`{"odd":1,"id":"a"}`: `[1,"a"]`, `null`: `null`,
 	} {
 		if got := string(Positional(json.RawMessage(params), typer)); got != want {
-			t.Errorf("%s is %s, want %s", params, got, want)
+			t.Errorf("%s: got %s, want %s", params, got, want)
 		}
 	}
 	if got := string(Positional(json.RawMessage(`{"b":1,"a":2}`), nil)); got != `[1,2]` {
-		t.Errorf("without a schema %s", got)
+		t.Errorf("without a schema: %s", got)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%.50q", got)
 	}
 	if got := openHistory().all(); !slices.Equal(got, []string{"b", "a"}) {
-		t.Errorf("of the file: %q", got)
+		t.Errorf("in the file: %q", got)
 	}
 	for path, want := range map[string]os.FileMode{file: 0o600, filepath.Dir(file): 0o700} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {

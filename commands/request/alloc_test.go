@@ -54,7 +54,7 @@ func TestPrintingAStreamAllocatesNothing(t *testing.T) {
 				}
 			}
 			if got := testing.AllocsPerRun(1000, once); got > 0 {
-				t.Errorf("%v allocations a message", got)
+				t.Errorf("%v allocations per message", got)
 			}
 		})
 	}
@@ -77,7 +77,7 @@ func TestAnswersOfALogin(t *testing.T) {
 		cfg := transport.Config{HTTPObserver: transport.HTTPObserver{Login: l}}
 		s := AnswersOf(e, cfg)
 		if s.Private != (l != "") || seen[s.Of] {
-			t.Errorf("the login %q has the answers of another one", l)
+			t.Errorf("the login %q shares cached results with another login, or Private is wrong", l)
 		}
 		seen[s.Of] = true
 	}

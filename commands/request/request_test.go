@@ -109,7 +109,7 @@ func TestRetries(t *testing.T) {
 		}
 	}
 	if (Retries{N: 1, Unsafe: true}).allows(&wire.Fault{Kind: wire.Closed}, false) {
-		t.Error("a call is made again on a connection that has ended")
+		t.Error("a call is retried on a connection that has ended")
 	}
 }
 
@@ -125,7 +125,7 @@ func TestOutgoing(t *testing.T) {
 		}
 	}
 	if _, err := Outgoing([]byte("5"), "jsonrpc"); err == nil {
-		t.Error("5 is a message")
+		t.Error("5 is accepted as a message")
 	}
 }
 
@@ -137,6 +137,6 @@ func TestNamed(t *testing.T) {
 	}
 	other := errors.New("other")
 	if named(other, "m") != other {
-		t.Error("an error that is no Fault is replaced")
+		t.Error("an error that is not a Fault was replaced")
 	}
 }

@@ -64,7 +64,7 @@ func TestSchedule(t *testing.T) {
 		if !c.unordered {
 			end(s, all[0], all[3])
 			if got := names(s.Ready()); got != "abcd" {
-				t.Errorf("ready at last: %q", got)
+				t.Errorf("ready at the end: %q", got)
 			}
 			s.Printed()
 		}
@@ -98,7 +98,7 @@ func TestStop(t *testing.T) {
 	u := New[*line](1, true)
 	u.Queue([]*line{c})
 	if _, ok := u.Stop(); ok || !u.Done() {
-		t.Error("the first of an unordered batch has started")
+		t.Error("Stop returned a line of an unordered batch")
 	}
 }
 
@@ -109,10 +109,10 @@ func TestAhead(t *testing.T) {
 		s.Queue([]*line{{}})
 	}
 	if s.Ahead(1) || !s.Ahead(2) {
-		t.Error("half of the lines are not half")
+		t.Error("the limit on lines is wrong")
 	}
 	s = New[*line](1, false)
 	if s.Queue([]*line{{name: string(make([]byte, AheadBytes/2))}}); s.Ahead(1) || !s.Ahead(2) {
-		t.Error("half of the bytes are not half")
+		t.Error("the limit on bytes is wrong")
 	}
 }
