@@ -112,7 +112,7 @@ func (o *validateOptions) flags(run *env.Env) []cmdline.Flag {
 		cmdline.Text(groupVersions, "against", "", "compare with an older `CATALOG`: a catalog, an OpenRPC document, a tools/list result, or an endpoint", &o.against),
 		cmdline.Enum(groupVersions, "allow", "`breaking`: print breaking differences without failing", &o.allow, []string{"breaking"}),
 		cmdline.Bool(groupPeer, "rules", "", "list the rules of the named dialects (by default, of all dialects)", &o.rules),
-		cmdline.Enum(groupPeer, "role", "`server|client`: check this side (server); with client, rpcx is a server that listens on LISTEN", &o.role, []string{"server", "client"}),
+		cmdline.Enum(groupPeer, "role", "`server|client`: check this side of conversations (server); to check clients, rpcx listens on LISTEN", &o.role, []string{"server", "client"}),
 		cmdline.Text(groupPeer, "runtime", "", "`jq|co:COMMAND`: evaluate the code that clients send, with jq or with the co-process COMMAND (only with --role client)", &o.runtime),
 		cmdline.List(groupPeer, "try", "", "`METHOD[=PARAMS]`: call METHOD, also with bad params, and check its result against the schema", &o.try),
 		cmdline.Bool(groupPeer, "trust-hints", "", "also call the methods that the peer declares read-only", &o.trust),
