@@ -21,7 +21,7 @@ func (d *Duration) Set(text string) error {
 		v, err = time.ParseDuration(text + "s")
 	}
 	if err != nil || v < 0 {
-		return fmt.Errorf("%q is not a duration: write 500ms, 10s or 2m", text)
+		return fmt.Errorf("%q is not a valid duration, such as 500ms, 10s or 2m", text)
 	}
 	*d = Duration(v)
 	if v == 0 {

@@ -41,7 +41,7 @@ type verb struct {
 var verbs = []verb{
 	{
 		name: "list", usage: "list the sessions of this user, and the profiles", prints: true, run: runList,
-		description: "Prints one JSON line for each session and profile (on a terminal, a table). Profiles are last;\ntheir state is profile.",
+		description: "Prints one JSON line for each session and profile (on a terminal, a table). Profiles come last,\nwith the state profile.",
 		examples: []cmdline.Example{
 			{Says: "Print the names of all sessions", Command: `rpcx session list -r -q 'select(.state != "profile").name'`},
 			{Says: "Print the sessions and profiles (on a terminal, as a table)", Command: `rpcx session list`},
@@ -71,7 +71,7 @@ var verbs = []verb{
 		},
 		examples: []cmdline.Example{
 			{Says: "Close all sessions", Command: "rpcx session close --all"},
-			{Says: "Close a session within two seconds", Command: `rpcx session close work --timeout 2s`},
+			{Says: "Close a session, and wait at most two seconds", Command: `rpcx session close work --timeout 2s`},
 		},
 	},
 	{

@@ -58,10 +58,10 @@ object's id in RPCX_OBJECT and a directory for the object's state in RPCX_STATE.
 the function object returns the id; a co: hook gets the members "object" and "state".
 
 --hooks FILE is a catalog with run members, also inside classes: "constructor":{"run":...},
-"destructor":{"run":...}, methods and properties. FILE may also declare properties
-({"name","settable"}; the hook Config.name gets no argument to read the property, and one
-argument to set it), constants ({"NAME":VALUE}), and functions with source
-({"name","extra":{"source":CODE}}), which the host runs itself without calling the plugin.
+"destructor":{"run":...}, methods and properties. FILE may also declare properties,
+{"name","settable"}: rpcx calls the hook Config.name without arguments to read the property,
+and with the new value to set it. FILE may also declare constants, {"NAME":VALUE}, and functions
+with source, {"name","extra":{"source":CODE}}, which the host runs itself.
 
 In a hook, rpcx call @ callback.call id=ID args:='["x"]' calls the callback
 {"$callback":ID}, and rpcx call @ host.log level=info message=TEXT writes to the host's log.

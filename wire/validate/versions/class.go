@@ -15,7 +15,7 @@ func (c *comparison) oneClass(o, n map[string]any, p place) {
 	c.schema(o["params"], n["params"], p.at("params"), input)
 	for _, what := range []string{"constructor", "base", "extends"} {
 		if !reflect.DeepEqual(o[what], n[what]) {
-			c.add("class-changed", p.at(what), "its %s was %s and is %s", what, brief(o[what]), brief(n[what]))
+			c.add("class-changed", p.at(what), "its %s was %s and is now %s", what, brief(o[what]), brief(n[what]))
 		}
 	}
 	c.members("property", list(o, "properties"), list(n, "properties"), p.at("properties"))

@@ -16,7 +16,7 @@ func escape(token string) string { return scan.Escape(token) }
 func (c *comparison) catalogs() {
 	root := place{}
 	if o, n := text(c.old, "dialect"), text(c.now, "dialect"); o != n && o != "" && n != "" {
-		c.add("dialect-changed", root.at("dialect"), "the dialect was %s and is %s", o, n)
+		c.add("dialect-changed", root.at("dialect"), "the dialect was %s and is now %s", o, n)
 	}
 	c.info(member(c.old, "info"), member(c.now, "info"), root.at("info"))
 	c.methods(list(c.old, "methods"), list(c.now, "methods"), root.at("methods"))
@@ -30,7 +30,7 @@ func (c *comparison) catalogs() {
 func (c *comparison) info(o, n map[string]any, p place) {
 	for _, what := range []string{"name", "version", "description"} {
 		if a, b := text(o, what), text(n, what); a != b {
-			c.add(what+"-changed", p.at(what), "the peer's %s was %s and is %s", what, quote(a), quote(b))
+			c.add(what+"-changed", p.at(what), "the peer's %s was %s and is now %s", what, quote(a), quote(b))
 		}
 	}
 }
@@ -40,7 +40,7 @@ func (c *comparison) extra(o, n map[string]any, p place, skip ...string) {
 	a, b := member(o, "extra"), member(n, "extra")
 	for _, name := range union(a, b) {
 		if !slices.Contains(skip, name) && !reflect.DeepEqual(a[name], b[name]) {
-			c.add("extra-changed", p.at("extra", name), "%s was %s and is %s", name, brief(a[name]), brief(b[name]))
+			c.add("extra-changed", p.at("extra", name), "%s was %s and is now %s", name, brief(a[name]), brief(b[name]))
 		}
 	}
 }
@@ -48,7 +48,7 @@ func (c *comparison) extra(o, n map[string]any, p place, skip ...string) {
 func (c *comparison) constants(o, n map[string]any, p place) {
 	c.byMember(o, n, p, "constant", func(name string, a, b any, at place) {
 		if !reflect.DeepEqual(a, b) {
-			c.add("constant-changed", at, "the constant %s was %s and is %s", name, brief(a), brief(b))
+			c.add("constant-changed", at, "the constant %s was %s and is now %s", name, brief(a), brief(b))
 		}
 	})
 }

@@ -43,9 +43,9 @@ func (c *comparison) limits(x node) {
 		at := place{x.place.at(l.keywordOf(a)).old, x.place.at(l.keywordOf(b)).now}
 		switch order := l.compare(a, b); {
 		case order < 0:
-			c.differ(l.stem+"-widened", x.dir, at, "%s was %s and is %s", l.keyword, a, b)
+			c.differ(l.stem+"-widened", x.dir, at, "%s was %s and is now %s", l.keyword, a, b)
 		case order > 0:
-			c.differ(l.stem+"-narrowed", x.dir, at, "%s was %s and is %s", l.keyword, a, b)
+			c.differ(l.stem+"-narrowed", x.dir, at, "%s was %s and is now %s", l.keyword, a, b)
 		}
 	}
 }

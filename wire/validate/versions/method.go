@@ -62,7 +62,7 @@ func (c *comparison) hints(o, n map[string]any, p place) {
 		case promise && b == true:
 			c.add("hint-gained", at, "the hint %s is now true", name)
 		case !promise || a != nil && b != nil:
-			c.add("hint-changed", at, "the hint %s was %s and is %s", name, brief(a), brief(b))
+			c.add("hint-changed", at, "the hint %s was %s and is now %s", name, brief(a), brief(b))
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (c *comparison) errors(o, n map[string]any, p place) {
 		if at := indexOfCode(before, code); at < 0 {
 			c.add("error-added", p.at(strconv.Itoa(i)), "it may fail with the code %s, which is new", brief(code))
 		} else if a, b := describe(before[at]), describe(e); a != b {
-			c.add("description-changed", place{p.at(strconv.Itoa(at)).old, p.at(strconv.Itoa(i)).now}, "the error %s was %s and is %s", brief(code), quote(a), quote(b))
+			c.add("description-changed", place{p.at(strconv.Itoa(at)).old, p.at(strconv.Itoa(i)).now}, "the error %s was %s and is now %s", brief(code), quote(a), quote(b))
 		}
 	}
 	for i, e := range before {

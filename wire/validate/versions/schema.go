@@ -72,7 +72,7 @@ func (c *comparison) node(x node) {
 func (c *comparison) annotations(o, n map[string]any, p place) {
 	for _, name := range []string{"title", "description", "$comment", "examples", "example"} {
 		if a, b := o[name], n[name]; !reflect.DeepEqual(a, b) {
-			c.add("description-changed", p.at(name), "the %s was %s and is %s", name, brief(a), brief(b))
+			c.add("description-changed", p.at(name), "the %s was %s and is now %s", name, brief(a), brief(b))
 		}
 	}
 	switch a, b := o["deprecated"] == true, n["deprecated"] == true; {
@@ -88,7 +88,7 @@ func (c *comparison) defaults(x node) {
 	b, after := x.now["default"]
 	switch at := x.at("default"); {
 	case before && after && !reflect.DeepEqual(a, b):
-		c.differ("default-changed", x.dir, at, "the default was %s and is %s", brief(a), brief(b))
+		c.differ("default-changed", x.dir, at, "the default was %s and is now %s", brief(a), brief(b))
 	case after && !before:
 		c.differ("default-added", x.dir, at, "the default is %s, and was unspecified before", brief(b))
 	case before && !after:

@@ -134,7 +134,7 @@ func (c *comparison) texts(x node) {
 		case b == nil:
 			c.differ(k.stem+"-removed", x.dir, at, "%s was %s, and is now unspecified", k.what, brief(a))
 		default:
-			c.differ(k.stem+"-changed", x.dir, at, "%s was %s and is %s", k.what, brief(a), brief(b))
+			c.differ(k.stem+"-changed", x.dir, at, "%s was %s and is now %s", k.what, brief(a), brief(b))
 		}
 	}
 	switch a, b := x.old["uniqueItems"] == true, x.now["uniqueItems"] == true; {

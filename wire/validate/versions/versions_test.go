@@ -284,11 +284,11 @@ func FuzzCompare(f *testing.F) {
 func TestMessages(t *testing.T) {
 	long := strings.Repeat("é", 60)
 	for _, c := range []struct{ before, now, method, want string }{
-		{`"info":{"name":""},"methods":[]`, `"info":{"name":"a"},"methods":[]`, "", `the peer's name was nothing and is "a"`},
-		{`"info":{"name":"a"},"methods":[]`, `"methods":[]`, "", `the peer's name was "a" and is nothing`},
-		{`"methods":[{"name":"m","params":{"default":"<a> & b"}}]`, `"methods":[{"name":"m","params":{"default":1.50}}]`, "m", `the default was "<a> & b" and is 1.50`},
-		{`"methods":[],"extra":{"x":null}`, `"methods":[],"extra":{"x":"` + long + `"}`, "", `x was nothing and is "` + strings.Repeat("é", 39) + "…"},
-		{`"methods":[{"name":"m","params":{"default":1}}]`, `"methods":[{"name":"m","params":{"default":"x` + long + `"}}]`, "m", `the default was 1 and is "x` + strings.Repeat("é", 39) + "…"},
+		{`"info":{"name":""},"methods":[]`, `"info":{"name":"a"},"methods":[]`, "", `the peer's name was nothing and is now "a"`},
+		{`"info":{"name":"a"},"methods":[]`, `"methods":[]`, "", `the peer's name was "a" and is now nothing`},
+		{`"methods":[{"name":"m","params":{"default":"<a> & b"}}]`, `"methods":[{"name":"m","params":{"default":1.50}}]`, "m", `the default was "<a> & b" and is now 1.50`},
+		{`"methods":[],"extra":{"x":null}`, `"methods":[],"extra":{"x":"` + long + `"}`, "", `x was nothing and is now "` + strings.Repeat("é", 39) + "…"},
+		{`"methods":[{"name":"m","params":{"default":1}}]`, `"methods":[{"name":"m","params":{"default":"x` + long + `"}}]`, "m", `the default was 1 and is now "x` + strings.Repeat("é", 39) + "…"},
 	} {
 		all, err := Compare(testkit.Catalog(t, `{"catalog":1,`+c.before+`}`), testkit.Catalog(t, `{"catalog":1,`+c.now+`}`))
 		if err != nil || len(all) != 1 || all[0].Message != c.want || all[0].Method != c.method {

@@ -8,7 +8,7 @@ type HTTP struct {
 	Prime   Prog             `toml:"prime" says:"true if the client accepts event streams that begin with an empty event; the input is the params of the first call"`
 	When    Prog             `toml:"when" says:"http.headers, http.events and http.end apply if this is true; the input is $kept"`
 	Headers map[string]Prog  `toml:"headers" says:"HEADER = a program that makes the header's value, a string, from $kept"`
-	Mirror  map[string]Prog  `toml:"mirror" says:"HEADER = a program that makes the header's value, a string, from each message (the input, $method, $params). Without output, rpcx omits the header. If the value contains characters that a header cannot contain, rpcx sends it as =?base64?…?="`
+	Mirror  map[string]Prog  `toml:"mirror" says:"HEADER = a program that makes the header's value, a string, from each message (the input, $method, $params). If the program has no output, rpcx omits the header. If the value contains characters that a header cannot contain, rpcx sends it as =?base64?…?="`
 	Events  string           `toml:"events" of:"GET" says:"messages that belong to no request arrive on a permanent event stream, and rpcx resumes a response whose stream ends early"`
 	End     string           `toml:"end" of:"DELETE" says:"the HTTP method with which a client ends the session"`
 	Resolve *Resolve         `toml:"resolve" says:"how rpcx finds the URL of the WebSocket, or the URL for POST requests, at an http:// endpoint"`
@@ -23,7 +23,7 @@ type Resolve struct {
 
 // Requests defines the common parts of a client's requests.
 type Requests struct {
-	Params Prog `toml:"params" says:"an object that rpcx merges into the params of each request from a client, made from $method and $kept, which is the input. Without output, rpcx adds nothing"`
+	Params Prog `toml:"params" says:"an object that rpcx merges into the params of each request from a client, made from $method and $kept, which is the input. If the program has no output, rpcx adds nothing"`
 }
 
 // Input defines how a response requests input for a call, which is then repeated with the input.

@@ -201,7 +201,7 @@ type Cancel struct {
 	HTTP   string `toml:"http" of:"send" says:"over HTTP, rpcx also cancels calls in this way, in addition to closing the request"`
 	// Answer is "none" or an error code.
 	Answer  any             `toml:"answer" says:"the response to a cancelled call, which is \"none\" or an error code (by default, -32800)"`
-	Pending map[string]Prog `toml:"pending" says:"METHOD = a program that makes the result of the peer's call from its params, if the hook is still running when the local call ($params) is cancelled. Without output, the hook continues"`
+	Pending map[string]Prog `toml:"pending" says:"METHOD = a program that makes the result of the peer's call from its params, if the hook is still running when the local call ($params) is cancelled. If the program has no output, the hook continues"`
 }
 
 // Subscribe defines the stream that a method opens, and its end.
@@ -265,7 +265,7 @@ type Describe struct {
 	Info     Prog   `toml:"info" says:"the info of the catalog, made from the response, as {name, version, description, extra}. Values of an earlier part take precedence"`
 	Optional bool   `toml:"optional" says:"If true, an error response means that the peer does not have this part"`
 	Defs     Prog   `toml:"defs" says:"an object with the schemas to which the methods refer as #/$defs/NAME"`
-	Fresh    Prog   `toml:"fresh" says:"the number of milliseconds for which the response is valid, made from the response. Without output, rpcx requests the response each time"`
+	Fresh    Prog   `toml:"fresh" says:"the number of milliseconds for which the response is valid, made from the response. If the program has no output, rpcx requests the response each time"`
 	Private  Prog   `toml:"private" says:"true if the response may be for this user only; rpcx then does not store it on disk"`
 	Stale    string `toml:"stale" says:"the notification after which the response is no longer valid"`
 	Partial  string `toml:"partial" says:"a clause that states why the peer may have unlisted methods"`

@@ -210,7 +210,7 @@ func (h HTTP) rules(*Page) []rule {
 	}
 	list := []rule{
 		header("session", h.Session),
-		{"again", h.Again != 0 && h.Session == "", `expected "session" beside it, the header of this response`},
+		{"again", h.Again != 0 && h.Session == "", `expected "session" beside it, which names a header`},
 		{"again", h.Again != 0 && (h.Again < 400 || h.Again > 499), "expected a status from 400 to 499, such as 409"},
 	}
 	for name := range h.Headers {

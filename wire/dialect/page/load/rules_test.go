@@ -59,7 +59,7 @@ func TestRules(t *testing.T) {
 		{"[http]\nheaders = { 'X:Own' = '.' }", "p.toml:3: http.headers.X:Own: a dialect file cannot set this header"},
 		{"[http]\nsession = 'Authorization'", "p.toml:3: http.session: a dialect file cannot set this header"},
 		{"[http]\nsession = 'X-Session'", ""},
-		{"[http]\nagain = 409", "p.toml:3: http.again: expected \"session\" beside it, the header of this response"},
+		{"[http]\nagain = 409", "p.toml:3: http.again: expected \"session\" beside it, which names a header"},
 		{"[http]\nsession = 'X-Session'\nagain = 399", "p.toml:4: http.again: expected a status from 400 to 499, such as 409"},
 		{"[http]\nsession = 'X-Session'\nagain = 400", ""},
 		{"[http]\nsession = 'X-Session'\nagain = 499", ""},

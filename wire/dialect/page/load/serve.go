@@ -38,7 +38,7 @@ type Wrapped struct {
 	Method  Prog   `toml:"method" says:"the name of the hook, made from the params of the call"`
 	Params  Prog   `toml:"params" says:"the hook's params, made from the params of the call"`
 	Result  Prog   `toml:"result" says:"the result, made from $schema and the hook's result, which is the input"`
-	Checked Prog   `toml:"checked" says:"the part of the hook's result that must conform to its schema in the catalog (by default, all of it). Without output, rpcx checks nothing"`
+	Checked Prog   `toml:"checked" says:"the part of the hook's result that must conform to its schema in the catalog (by default, all of it). If the program has no output, rpcx checks nothing"`
 	Error   Prog   `toml:"error" says:"the result for a failed hook, made from $error"`
 	Unknown *Early `toml:"unknown" says:"the error if no hook has that name"`
 }
