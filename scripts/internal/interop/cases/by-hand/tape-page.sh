@@ -9,7 +9,7 @@ for program in chromium chromium-browser google-chrome; do
 done
 needs "${chromium:-chromium}"
 
-# This small tape has every kind of entry, with hostile text in each field.
+# This small tape has hostile text in messages, text, a note, and the entries of the connection.
 evil='</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1>'
 cat >small.tape <<TAPE
 {"tape":1,"endpoint":"ws://127.0.0.1:9/$evil","dialect":"jsonrpc","started":"2026-11-22T10:00:00Z"}
