@@ -50,7 +50,7 @@ step() {
 	else
 		"$@" >"$again.out" 2>&1
 		status=$?
-		echo "== $name (beside the others)"
+		echo "== $name (in parallel)"
 		cat "$again.out"
 	fi
 	times >"$again.after"
@@ -62,7 +62,7 @@ step() {
 	fi
 	echo "   $name: $(($(date +%s) - since)) s, $(awk '
 		NR % 2 == 0 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s[NR] += t[1] * 60 + t[2] } }
-		END { printf "%.0f", s[4] - s[2] }' "$again.before" "$again.after") s of processor"
+		END { printf "%.0f", s[4] - s[2] }' "$again.before" "$again.after") s of processor time"
 }
 
 # lane NAME FUNCTION [NICENESS]: runs FUNCTION in the background. NAME is one word.
@@ -80,7 +80,7 @@ lane() {
 wait_for_lanes() {
 	for one in $lanes; do
 		wait "${one#*:}"
-		[ -e "$tmp/ended-${one%%:*}" ] || echo "failed the lane ${one%%:*}, which did not come to its end" >>"$tmp/steps"
+		[ -e "$tmp/ended-${one%%:*}" ] || echo "failed the lane ${one%%:*}, which did not finish" >>"$tmp/steps"
 	done
 	lanes=
 }

@@ -15,7 +15,7 @@ func tcpOnly(t *transport) string {
 
 func childOnly(t *transport) string {
 	if !t.child {
-		return "over a network a stopped process is one that is gone: see gone-*"
+		return "over a network, a stopped process looks like one that has exited: see gone-*"
 	}
 	return ""
 }
@@ -36,7 +36,7 @@ func httpish(t *transport) string {
 
 func tlsOnly(t *transport) string {
 	if !t.tls {
-		return "there is no TLS"
+		return "the transport does not use TLS"
 	}
 	return ""
 }
@@ -92,34 +92,34 @@ var ofAll = []reason{
 }
 
 var ofPeers = []reason{
-	{"a body without a result is a plugin's null", func(c cell) bool {
+	{"a plugin accepts a body without a result as null", func(c cell) bool {
 		return c.over.http && c.run.peer == pluginPeer && c.fault.name == "unexpected-bare"
 	}},
-	{"the peer's parent is not a command that waits for it", func(c cell) bool {
+	{"the command does not wait for the peer as its child", func(c cell) bool {
 		return c.fault.kind == terminated && (c.run.name == "session" || c.run.name == "replay" || strings.HasPrefix(c.run.name, "record"))
 	}},
-	{"the dialect needs both directions, which HTTP has not", func(c cell) bool {
+	{"the dialect needs both directions, and HTTP has only one", func(c cell) bool {
 		return c.over.http && (c.run.peer == hotreplHost || c.run.peer == evaluator)
 	}},
-	{"the body of an answer is one message", func(c cell) bool {
+	{"the body of a response is a single message", func(c cell) bool {
 		return c.over.http && !c.over.events && (c.run.peer == counter || c.run.peer == worker)
 	}},
-	{"in the body of an answer there is no room for questions", func(c cell) bool {
+	{"the body of a response cannot contain requests", func(c cell) bool {
 		return c.over.http && !c.over.events && c.fault.asks()
 	}},
-	{"answers to two POSTs have no order", func(c cell) bool { return c.over.http && c.fault.name == "swap" && !c.over.events }},
+	{"responses to two POSTs have no order", func(c cell) bool { return c.over.http && c.fault.name == "swap" && !c.over.events }},
 	{"the first message is the last", func(c cell) bool { return c.fault.at == atFirst && !c.run.several() }},
 }
 
 // ofClients returns why a client cannot cause some faults.
 var ofClients = []reason{
-	{"a client sends no statuses", func(c cell) bool { return c.fault.kind == rejected }},
-	{"it is the client that does not come", func(c cell) bool { return c.fault.kind == refused && c.fault.at == atNobody }},
-	{"servers ask for no certificate here", func(c cell) bool { return c.fault.at == atDial && c.fault.clientDial == nil }},
+	{"a client does not send statuses", func(c cell) bool { return c.fault.kind == rejected }},
+	{"the client is the side that connects", func(c cell) bool { return c.fault.kind == refused && c.fault.at == atNobody }},
+	{"the servers do not request certificates", func(c cell) bool { return c.fault.at == atDial && c.fault.clientDial == nil }},
 	{"the parent is this program: see gone-*", func(c cell) bool {
 		return c.fault.kind == terminated || strings.HasPrefix(c.fault.name, "stopped-")
 	}},
-	{"the stream of this client has no end", func(c cell) bool {
+	{"the stream of this client does not end", func(c cell) bool {
 		return c.over.events && (c.fault.name == "none" || c.fault.at == atAfter || c.fault.at == atEach)
 	}},
 }

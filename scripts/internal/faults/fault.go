@@ -96,7 +96,7 @@ var faults = sync.OnceValue(func() []*fault {
 		add := func(name string, f fault) {
 			f.name, f.at = name+"-"+at.name, at.at
 			if isHead {
-				f.only = both(f.only, wsOnly("only an upgrade comes before the first message"))
+				f.only = both(f.only, wsOnly("only WebSocket has an upgrade before the first message"))
 			}
 			all = append(all, &f)
 		}
@@ -146,7 +146,7 @@ var faults = sync.OnceValue(func() []*fault {
 	for _, code := range []int{200, 301, 302, 307, 308, 400, 401, 403, 404, 407, 429, 500, 502, 503} {
 		only := httpish
 		if code == 200 {
-			only = wsOnly("200 is what a POST hopes for")
+			only = wsOnly("status 200 is not an error for a POST")
 		}
 		at := 0
 		if code == 308 {

@@ -71,7 +71,7 @@ func (b *bench) checked(v *verdict, s step, want []int, first bool) (problems []
 	// Other processes may have delayed a command that took almost its maximum time.
 	v.slow = v.slow || s.killed || s.took > b.timeout*9/10
 	if tooMuch(s.rss) {
-		wrong("took %d MB", s.rss>>10)
+		wrong("used %d MB", s.rss>>10)
 	}
 	if v.cell.fault.kind != terminated {
 		problems = append(problems, v.stderrMistakes(s, first)...)
@@ -104,7 +104,7 @@ func (v *verdict) stderrMistakes(s step, first bool) (problems []string) {
 		wrong("status %d with %d messages on stderr: %q", s.status, len(messages), messages)
 	}
 	if says := v.cell.fault.messagePattern(s.status); first && len(messages) == 1 && says != nil && !says.MatchString(messages[0]) {
-		wrong("status %d with a message that does not say %s: %q", s.status, says, messages[0])
+		wrong("status %d with a message that does not match %s: %q", s.status, says, messages[0])
 	}
 	return problems
 }
@@ -122,7 +122,7 @@ func (v *verdict) messages(s step, wrong func(string, ...any)) (messages []strin
 			}
 			messages = append(messages, c.Error.Message)
 			if c.Error.Status != s.status || c.Error.Kind != kinds[s.status] {
-				wrong("status %d, and it says %d, %s", s.status, c.Error.Status, c.Error.Kind)
+				wrong("status %d, but the message has status %d, %s", s.status, c.Error.Status, c.Error.Kind)
 			}
 		case ours && !strings.HasPrefix(rest, "warning: ") && !strings.HasPrefix(rest, "note: "):
 			messages = append(messages, rest)

@@ -38,7 +38,7 @@ func main() {
 	flag.Uint64Var(&b.seed, "seed", 0, "what random choices come from; 0 is another one each time")
 	sample := flag.Int("sample", 0, "run so many cells, chosen by the seed, in place of all")
 	jobs := flag.Int("jobs", 8*runtime.NumCPU(), "run so many at once")
-	list := flag.Bool("list", false, "list the cells, and why some cannot be")
+	list := flag.Bool("list", false, "list the cells, and why some are impossible")
 	flag.DurationVar(&b.timeout, "timeout", time.Second, "of each command")
 	flag.DurationVar(&b.slack, "slack", time.Second, "how much later than --timeout a command may end")
 	flag.BoolVar(&b.verbose, "v", false, "show what each command said")
@@ -59,7 +59,7 @@ func main() {
 		if why := c.cannot(); why != "" {
 			unable = append(unable, c)
 			if *list {
-				fmt.Printf("%s: cannot be: %s\n", c.name(), why)
+				fmt.Printf("%s: impossible: %s\n", c.name(), why)
 			}
 			continue
 		}
@@ -69,7 +69,7 @@ func main() {
 		}
 	}
 	if *list {
-		fmt.Printf("%d cells, %d that cannot be\n", len(able), len(unable))
+		fmt.Printf("%d cells, and %d that are impossible\n", len(able), len(unable))
 		return
 	}
 	if *sample > 0 && *sample < len(able) {

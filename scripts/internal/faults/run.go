@@ -127,7 +127,7 @@ func (b *bench) faultyPeer(v *verdict) {
 		if i == len(c.run.steps)-1 && i > 0 {
 			for _, p := range marked(r.id) {
 				if kib := p.peak(); kib > mostRSS {
-					v.wrong("%s has taken %d MB", p.name, kib>>10)
+					v.wrong("%s used %d MB", p.name, kib>>10)
 				}
 			}
 		}

@@ -81,14 +81,14 @@ func (t *table) print() {
 			fmt.Println(line)
 		}
 	}
-	fmt.Println("passed/failed/cannot be")
+	fmt.Println("passed/failed/impossible")
 	for _, c := range t.late {
-		fmt.Printf("slow beside others, in time alone: %s\n", c.name())
+		fmt.Printf("too slow in parallel, in time when run alone: %s\n", c.name())
 	}
 	for _, why := range slices.Sorted(maps.Keys(t.why)) {
-		fmt.Printf("%5d cannot be: %s\n", t.why[why], why)
+		fmt.Printf("%5d impossible: %s\n", t.why[why], why)
 	}
-	fmt.Printf("faults: %d passed, %d failed, %d cannot be\n", t.passed, t.failed, t.unable+t.notReached)
+	fmt.Printf("faults: %d passed, %d failed, %d impossible\n", t.passed, t.failed, t.unable+t.notReached)
 }
 
 // tell prints a failed cell, or with -v any cell.
@@ -109,7 +109,7 @@ func (b *bench) tell(v verdict) {
 		fmt.Printf("    %s\n", f)
 	}
 	if len(v.faults) > 0 {
-		fmt.Printf("    again: scripts/faults --cell %s --seed %d -v\n", v.cell.name(), b.seed)
+		fmt.Printf("    run again: scripts/faults --cell %s --seed %d -v\n", v.cell.name(), b.seed)
 	}
 	most := 300
 	if b.verbose {
@@ -117,7 +117,7 @@ func (b *bench) tell(v verdict) {
 	}
 	if b.verbose || len(v.faults) > 0 {
 		if v.holds != "" {
-			fmt.Printf("    lives on with %s\n", v.holds)
+			fmt.Printf("    continues with %s\n", v.holds)
 		}
 		for _, s := range v.steps {
 			fmt.Printf("    $ rpcx %s\n", strings.Join(s.args, " "))

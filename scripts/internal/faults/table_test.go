@@ -138,13 +138,13 @@ func TestSeed(t *testing.T) {
 		for seed := range uint64(20) {
 			first := played(t, c, seed)
 			if again := played(t, c, seed); again != first {
-				t.Errorf("%s: with the seed %d it said %q, then %q", name, seed, first, again)
+				t.Errorf("%s, seed %d: the peer sent %q, then %q", name, seed, first, again)
 			}
 			all = append(all, first)
 		}
 		slices.Sort(all)
 		if len(slices.Compact(all)) < 5 {
-			t.Errorf("%s: the seed decides little", name)
+			t.Errorf("%s: too few seeds make a difference", name)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func TestTaped(t *testing.T) {
 		top + asked + more + end:                            "lacks recv",
 		top + asked + told + end:                            "lacks send",
 		top + asked + told + more:                           "opened +1 times",
-		top + asked + told + more + end + `{"t":3,`:         "ends inside of a line",
+		top + asked + told + more + end + `{"t":3,`:         "ends within a line",
 		top + asked + told + more + end + "{\"t\":3,\n":     "unexpected end",
 		strings.ReplaceAll(top+asked, "…", secretWord):      "a secret is on the tape",
 		top + end + asked + told + more:                     "goes back in time",
@@ -187,7 +187,7 @@ func TestTaped(t *testing.T) {
 		v := verdict{cell: c, occurred: last}
 		v.taped(r)
 		if got := strings.Join(v.faults, "\n"); !strings.Contains(got, want) || (got == "") != (want == "") {
-			t.Errorf("of %s was said %q, not %q", tape, got, want)
+			t.Errorf("tape %s: got %q, want %q", tape, got, want)
 		}
 	}
 }

@@ -48,7 +48,7 @@ var numbered = regexp.MustCompile(`…\d*`)
 // lines parses JSON lines. An incomplete line is an error.
 func lines(text []byte) (all []line, err error) {
 	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
-		return nil, fmt.Errorf("it ends inside of a line")
+		return nil, fmt.Errorf("it ends within a line")
 	}
 	for text := range bytes.Lines(text) {
 		var l line
@@ -88,15 +88,15 @@ func (v *verdict) taped(r room) {
 	v.inOrder(tape[1:], text)
 	heard, err := os.ReadFile(filepath.Join(r.dir, saidFile))
 	if err != nil && !os.IsNotExist(err) {
-		v.wrong("what the peer said: %v", err)
+		v.wrong("the messages of the peer: %v", err)
 	}
 	// The peer may still be writing responses to a flood.
 	said, err := lines(heard[:bytes.LastIndexByte(heard, '\n')+1])
 	if err != nil {
-		v.wrong("what the peer said: %v", err)
+		v.wrong("the messages of the peer: %v", err)
 	}
 	if missing := v.missing(tape[1:], said); missing != "" {
-		v.wrong("the tape lacks %s, which passed: %q", missing, text)
+		v.wrong("the tape lacks %s, which was forwarded: %q", missing, text)
 	}
 }
 
@@ -114,13 +114,13 @@ func (v *verdict) inOrder(tape []line, text []byte) {
 	}
 	for conn, n := range open {
 		if n != 0 && !v.cell.over.http { // over HTTP, all POSTs belong to one connection, which stays open
-			v.wrong("on the tape the connection %d was opened %+d times more than closed", conn, n)
+			v.wrong("on the tape, connection %d was opened %+d times more often than closed", conn, n)
 		}
 	}
 	fault := v.cell.fault.kind
 	waits := v.cell.over.http && fault != lost && fault != rejected || fault == unexpected // the command may end before the fault
 	if v.occurred != never && fault != harmless && !ended && !waits {
-		v.wrong("nothing on the tape tells of the fault: %q", text)
+		v.wrong("the tape does not show the fault: %q", text)
 	}
 }
 

@@ -22,7 +22,7 @@ func calls(s *soak, ctx context.Context) (string, error) {
 		return "", err
 	}
 	s.wants(tally{opened: 1, closed: 1, sent: s.calls, received: s.calls})
-	return fmt.Sprintf("%d calls, all answered", s.calls), nil
+	return fmt.Sprintf("%d calls, each with a response", s.calls), nil
 }
 
 // batch makes n calls and checks each response.
@@ -60,7 +60,7 @@ func (s *soak) batch(ctx context.Context, at string) error {
 		var answer struct{ ID, Result *int }
 		err := json.Unmarshal(lines.Bytes(), &answer)
 		if err != nil || answer.ID == nil || answer.Result == nil || *answer.Result != *answer.ID+1 || seen[*answer.ID] {
-			return fmt.Errorf("an answer is %q", lines.Text())
+			return fmt.Errorf("a response is %q", lines.Text())
 		}
 		seen[*answer.ID] = true
 		n++
@@ -70,7 +70,7 @@ func (s *soak) batch(ctx context.Context, at string) error {
 		return err
 	}
 	if n != s.calls {
-		return fmt.Errorf("%d of %d answers", n, s.calls)
+		return fmt.Errorf("%d of %d responses", n, s.calls)
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func connections(s *soak, ctx context.Context) (string, error) {
 		return "", err
 	}
 	s.wants(tally{s.connections, s.connections, s.connections, s.connections})
-	return fmt.Sprintf("%d connections, each with its answer", s.connections), nil
+	return fmt.Sprintf("%d connections, each with a response", s.connections), nil
 }
 
 func oneCall(address string) error {
@@ -119,7 +119,7 @@ func oneCall(address string) error {
 		return err
 	}
 	if line != `{"jsonrpc":"2.0","id":1,"result":21}`+"\n" {
-		return fmt.Errorf("the answer is %q", line)
+		return fmt.Errorf("the response is %q", line)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ const padding = "...............................................................
 
 // eventsOfAHook runs rpcx, which prints a stream. Another rpcx makes the items of the stream from the lines of a hook.
 func eventsOfAHook(s *soak, ctx context.Context) (string, error) {
-	did, err := s.counted(ctx, "subscribe, of a hook", "subscribe", s.server, "ticks")
+	did, err := s.counted(ctx, "subscribe, to a hook", "subscribe", s.server, "ticks")
 	// In addition to its items, a stream has a response and a last message.
 	s.wants(tally{opened: 1, closed: 1, sent: 1, received: s.events + 2})
 	return did, err
@@ -90,7 +90,7 @@ func (s *soak) counted(ctx context.Context, what string, args ...string) (string
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		n++
 		if lines.Text() != strconv.Itoa(n) && wrong == "" {
-			wrong = fmt.Sprintf("the line %d is %q", n, lines.Text())
+			wrong = fmt.Sprintf("line %d is %q", n, lines.Text())
 		}
 	}
 	w.stop()

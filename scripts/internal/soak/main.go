@@ -159,7 +159,7 @@ func (s *soak) all(ctx context.Context, only string) error {
 		fmt.Println(line)
 	}
 	if bad > 0 {
-		return fmt.Errorf("%d of it went wrong", bad)
+		return fmt.Errorf("%d parts failed", bad)
 	}
 	return nil
 }

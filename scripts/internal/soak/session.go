@@ -51,7 +51,7 @@ func cutSession(s *soak, ctx context.Context) (string, error) {
 	}
 	_, reconnects, err := s.sessionStatus(ctx)
 	if err != nil {
-		return "", fmt.Errorf("the session is gone: %w", err)
+		return "", fmt.Errorf("the session has ended: %w", err)
 	}
 	if err := s.command(ctx, "session", "close", "soak").Run(); err != nil {
 		return "", err
@@ -63,7 +63,7 @@ func cutSession(s *soak, ctx context.Context) (string, error) {
 	if err := cuts.agrees(is, answered, reconnects); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d calls answered, %d told to be lost, %d cuts, %d connections made again, on the tape %v", answered, told, cuts.count(), reconnects, is), ctx.Err()
+	return fmt.Sprintf("%d calls with a response, %d reported as lost, %d cuts, %d reconnections, on the tape %v", answered, told, cuts.count(), reconnects, is), ctx.Err()
 }
 
 func (s *soak) sessionStatus(ctx context.Context) (pid, reconnects int, err error) {
@@ -101,14 +101,14 @@ func (s *soak) callThrough(ctx context.Context) (answered, told int, err error) 
 func (c *cutter) agrees(is tally, answered, reconnects int) error {
 	made := c.count()
 	if reconnects < made-1 || reconnects > made {
-		return fmt.Errorf("%d cuts, %d connections made again", made, reconnects)
+		return fmt.Errorf("%d cuts, %d reconnections", made, reconnects)
 	}
 	if again := c.subscriptions() - 1; again < reconnects-1 || again > made {
-		return fmt.Errorf("%d connections made again, and the subscription on %d of them", reconnects, again)
+		return fmt.Errorf("%d reconnections, but %d new subscriptions", reconnects, again)
 	}
 	came, heard, said := c.all()
 	if is.opened != came || is.closed != came || is.sent < heard || is.received < answered || is.received > said {
-		return fmt.Errorf("the tape has %v; the peer has had %d connections, heard %d messages and said %d, of which %d calls were answered", is, came, heard, said, answered)
+		return fmt.Errorf("the tape has %v; the peer had %d connections, received %d messages and sent %d; %d calls got a response", is, came, heard, said, answered)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func (t tally) plus(u tally) tally {
 }
 
 func (t tally) String() string {
-	return fmt.Sprintf("%d connections opened, %d closed, %d messages of clients, %d of the peer", t.opened, t.closed, t.sent, t.received)
+	return fmt.Sprintf("%d connections opened, %d closed, %d messages from clients, %d from the peer", t.opened, t.closed, t.sent, t.received)
 }
 
 // record starts rpcx record in front of the endpoint to. It returns the recorder's listen address, and a function that ends the
@@ -65,7 +65,7 @@ func (t *tally) count(tape string) error {
 		err := json.Unmarshal(lines.Bytes(), &line)
 		switch {
 		case err != nil:
-			return fmt.Errorf("a line of the tape is %q", lines.Text())
+			return fmt.Errorf("an invalid line on the tape: %q", lines.Text())
 		case line.Open != nil:
 			t.opened++
 		case line.Close != nil:

@@ -91,16 +91,16 @@ func (w *watched) look(pid int) bool {
 func (w *watched) verdict() (string, error) {
 	n := len(w.rss)
 	if n < 6 {
-		return fmt.Sprintf("ok     %-26s too short to be looked at", w.name), nil
+		return fmt.Sprintf("ok     %-26s too short to be measured", w.name), nil
 	}
 	most := func(from, to int) (int64, int) { return slices.Max(w.rss[from:to]), slices.Max(w.opened[from:to]) }
 	rss1, files1 := most(0, n/3)
 	rss2, files2 := most(n/3, 2*n/3)
 	rss3, files3 := most(2*n/3, n)
-	line := fmt.Sprintf("%-26s memory %d, %d, %d MB, descriptors %d, %d, %d (the most of each third; %d looks)", w.name,
+	line := fmt.Sprintf("%-26s memory %d, %d, %d MB, descriptors %d, %d, %d (the maximum in each third; %d samples)", w.name,
 		rss1>>20, rss2>>20, rss3>>20, files1, files2, files3, n)
 	if rss3 > max(rss1, rss2)+growth || files3 > max(files1, files2)+moreFiles {
-		return "FAILED " + line, fmt.Errorf("it grows")
+		return "FAILED " + line, fmt.Errorf("it grew in the last third")
 	}
 	return "ok     " + line, nil
 }

@@ -61,7 +61,7 @@ func (b *built) trace(jobs int) ([]*unit, error) {
 				return
 			}
 		}
-		say("left out, since it fails without any change: %v\n%s", u, r.output)
+		say("left out, because it fails without a change: %v\n%s", u, r.output)
 	})
 	if len(good) == 0 {
 		return nil, errors.New("no test passes")
@@ -86,11 +86,11 @@ func (b *built) try(units []*unit, o options) error {
 			fmt.Printf("UNREACHED %v\n", m)
 		default:
 			survived++
-			fmt.Printf("SURVIVED  %v (%d tests come by it)\n", m, reached)
+			fmt.Printf("SURVIVED  %v (%d tests reach it)\n", m, reached)
 		}
 	})
 	part := float64(noticed) / float64(len(b.changes))
-	fmt.Printf("%d changes: %d noticed (%.1f %%), %d survived, %d come by no test\n", len(b.changes), noticed, 100*part, survived, unreached)
+	fmt.Printf("%d changes: %d noticed (%.1f %%), %d survived, %d not reached by any test\n", len(b.changes), noticed, 100*part, survived, unreached)
 	if part < o.least {
 		return fmt.Errorf("less than %.0f %% are noticed", 100*o.least)
 	}
