@@ -76,7 +76,7 @@ func TestAsksInsideAnExchange(t *testing.T) {
 			t.Error(got.Status)
 		}
 	}
-	testkit.Expect(t, "the answer", nextEvent(t, events), `{"jsonrpc":"2.0","id":"a","result":["first","second"]}`)
+	testkit.Expect(t, "the response", nextEvent(t, events), `{"jsonrpc":"2.0","id":"a","result":["first","second"]}`)
 
 	// A client that accepts only JSON gets no requests.
 	got := bufio.NewScanner(postJSON(t, s.Endpoint(), "application/json", `{"jsonrpc":"2.0","id":1,"method":"ask"}`).Body)

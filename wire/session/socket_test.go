@@ -39,7 +39,7 @@ func TestSocketIsPrivate(t *testing.T) {
 	again, _, _ := strings.Cut(w.back(c), "#")
 	testkit.Expect(t, "the socket of the same connection", again, "conversation:"+path)
 	c.Close()
-	testkit.Until(t, "the socket is gone", func() bool {
+	testkit.Until(t, "the socket is removed", func() bool {
 		_, err := os.Lstat(path)
 		return os.IsNotExist(err)
 	})
