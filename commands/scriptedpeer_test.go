@@ -225,7 +225,9 @@ func (p *scriptedPeer) step(word, rest string) error {
 	case "accept":
 		return p.accept()
 	case "back":
-		p.conn, p.in, p.out = p.older.conn, p.older.in, p.older.out
+		older := p.older
+		p.older = &scriptedPeer{conn: p.conn, in: p.in, out: p.out}
+		p.conn, p.in, p.out = older.conn, older.in, older.out
 	case "exit":
 		n, err := strconv.Atoi(rest)
 		if err == nil {

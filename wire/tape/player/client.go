@@ -34,6 +34,15 @@ type Options struct {
 
 	ctx   context.Context // when it ends, programs of the tape are stopped as well; may be nil
 	order order           // for a Client that is one of several; may be nil
+	began time.Duration   // for a Client that is one of several: when its connection was opened on the tape
+}
+
+// paced returns how long a time on the tape takes when it is played. Without a speed, it is 0.
+func (o *Options) paced(d time.Duration) time.Duration {
+	if o.Speed <= 0 {
+		return 0
+	}
+	return time.Duration(float64(d) / o.Speed)
 }
 
 const (
@@ -168,10 +177,8 @@ func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 		return time.Nanosecond, false
 	}
 	if next == transcript.None && len(k.p.queue) == 0 {
-		if since >= k.o.Linger || k.ended != nil {
-			return 0, true
-		}
-		return k.o.Linger - since, false
+		left := max(k.o.Linger-since, k.e.o.order.left(int32(k.p.track.Len())))
+		return left, left <= 0 || k.ended != nil
 	}
 	if k.ended != nil && !errors.Is(k.ended, io.EOF) {
 		return 0, true

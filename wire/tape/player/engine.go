@@ -63,7 +63,7 @@ type cursor struct {
 	p    *play
 	next int32
 	conn *conn
-	from time.Duration // the recorded time of the message before the block
+	from time.Duration // the recorded time of the message before the block, or of the beginning
 	live time.Time     // when that message has arrived
 	last time.Time     // when the last line of the block was sent, or the zero time
 	sent int           // how many lines were sent
@@ -283,7 +283,7 @@ func (e *engine) start(p *play, i int32, c *conn) {
 	if p.once && !p.begin(i) {
 		return
 	}
-	k := &cursor{p: p, next: i + 1, conn: c, live: time.Now()}
+	k := &cursor{p: p, next: i + 1, conn: c, from: e.o.began, live: time.Now()}
 	if e.o.Speed > 0 && i != transcript.None {
 		if line, err := p.track.Line(int(i)); err == nil {
 			k.from = line.Time

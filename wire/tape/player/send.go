@@ -116,8 +116,7 @@ func (e *engine) due(k *cursor) time.Duration {
 	if err != nil {
 		return 0
 	}
-	gap := time.Duration(float64(line.Time-k.from) / e.o.Speed)
-	return time.Until(k.live.Add(gap))
+	return time.Until(k.live.Add(e.o.paced(line.Time - k.from)))
 }
 
 // sendEntry sends the line at k, together with the other messages of its batch.

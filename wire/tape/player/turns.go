@@ -10,10 +10,11 @@ import (
 	"rpcx/wire/tape/transcript"
 )
 
-// Clients plays the client of every connection on t. Connections that overlap on the tape are also open at the same time when they are
-// played, and their messages are sent in the order of the tape. A connection that began after another one had ended waits until that one
-// has ended. one opens connection n and calls Client with the options that it receives. If apart is set, only one connection is open at a
-// time. results contains the differences for each connection. After an error, the remaining connections are not played.
+// Clients plays the client of every connection on t. It opens the connections, sends their messages and closes them in the order of the
+// tape, so that connections that were open at the same time are open at the same time. A connection that began after another one had
+// ended waits until that one has ended. one opens connection n and calls Client with the options that it receives. If apart is set, only
+// one connection is open at a time. results contains the differences for each connection. After an error, the remaining connections are
+// not played.
 func Clients(ctx context.Context, t *transcript.Transcript, o Options, apart bool, one func(ctx context.Context, n int, o Options) ([]*Found, error)) (results [][]*Found, err error) {
 	results = make([][]*Found, len(t.Tracks))
 	if len(t.Tracks) == 1 {
@@ -22,21 +23,19 @@ func Clients(ctx context.Context, t *transcript.Transcript, o Options, apart boo
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	all := newTurns(t, apart)
+	all := newTurns(t, o, apart)
 	var wg sync.WaitGroup
-	for n := range t.Tracks {
-		late := all.await(ctx, n)
+	for n, k := range t.Tracks {
+		own := o
+		own.order, own.began = all.await(ctx, n), k.Begin.At
 		if ctx.Err() != nil {
 			break
 		}
-		if !apart {
-			o.order = &turn{of: all, track: n, late: late}
-		}
 		wg.Go(func() {
 			defer wire.Guard()
-			defer all.end(n)
+			defer all.pass(n, ended)
 			var failed error
-			if results[n], failed = one(ctx, n, o); failed != nil {
+			if results[n], failed = one(ctx, n, own); failed != nil {
 				cancel(failed)
 			}
 		})
@@ -45,97 +44,75 @@ func Clients(ctx context.Context, t *transcript.Transcript, o Options, apart boo
 	return results, context.Cause(ctx)
 }
 
-// turns keeps messages of different connections in the order of the tape.
+// turns keeps the lines of different connections in the order of the tape.
 type turns struct {
-	t     *transcript.Transcript
-	apart bool
+	t       *transcript.Transcript
+	o       Options
+	apart   bool
+	started time.Time
 
 	mu      sync.Mutex
-	passed  []uint32      // for each track, all earlier lines have been sent, have arrived, or are no longer awaited
-	ended   []bool        // for each track
+	passed  []uint32      // for each track, all earlier lines have been played, or are no longer awaited; at the end it is ended
 	changed chan struct{} // closed when any of these changes
 }
 
-func newTurns(t *transcript.Transcript, apart bool) *turns {
-	s := &turns{t: t, apart: apart, ended: make([]bool, len(t.Tracks)), changed: make(chan struct{})}
+func newTurns(t *transcript.Transcript, o Options, apart bool) *turns {
+	s := &turns{t: t, o: o, apart: apart, started: time.Now(), changed: make(chan struct{})}
 	for _, k := range t.Tracks {
-		first, _ := span(k)
-		s.passed = append(s.passed, first)
+		s.passed = append(s.passed, k.Begin.Line)
 	}
 	return s
 }
 
-// maxTurn is how long a message waits for earlier messages of other connections, beyond its recorded time.
+const ended = math.MaxUint32
+
+// maxTurn is how long a line waits for an earlier line of another connection, beyond its recorded time.
 const maxTurn = time.Second
 
 // pass records that a track has reached line.
-func (s *turns) pass(track int, line uint32, ended bool) {
+func (s *turns) pass(track int, line uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.passed[track] == line && s.ended[track] == ended {
+	if s.passed[track] == line {
 		return
 	}
-	s.passed[track], s.ended[track] = line, ended
+	s.passed[track] = line
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-func (s *turns) end(track int) { s.pass(track, math.MaxUint32, true) }
-
-// await waits until connection n may begin. If it has waited too long, late contains where the other connections are
-// (see turn.late).
-func (s *turns) await(ctx context.Context, n int) (late []uint32) {
-	late = make([]uint32, len(s.passed))
-	first, at := span(s.t.Tracks[n])
-	patience := maxTurn
-	if n > 0 {
-		_, before := span(s.t.Tracks[n-1])
-		patience += max(at-before, 0)
-	}
-	enough := time.After(patience)
-	for overdue := false; ; {
+// await waits until connection n may begin, and returns its order.
+func (s *turns) await(ctx context.Context, n int) order {
+	k, t := s.t.Tracks[n], &turn{of: s, track: n, late: make([]uint32, len(s.passed))}
+	for ctx.Err() == nil {
+		left := max(t.left(transcript.None), time.Until(s.started.Add(s.o.paced(k.Begin.At))))
 		s.mu.Lock()
-		waits, changed := false, s.changed
-		for m := range n {
-			last := uint32(0)
-			if k := s.t.Tracks[m]; k.Len() > 0 {
-				last = k.Entry(int32(k.Len() - 1)).Line
+		for m, earlier := range s.t.Tracks[:n] {
+			if s.passed[m] != ended && (s.apart || earlier.End.Line < k.Begin.Line) {
+				left, t.changed = time.Hour, s.changed
 			}
-			waits = waits || !s.ended[m] && (s.apart || last < first || s.passed[m] < first && !overdue)
-		}
-		if overdue {
-			copy(late, s.passed)
 		}
 		s.mu.Unlock()
-		if !waits {
-			return late
+		if left <= 0 {
+			break
 		}
 		select {
-		case <-changed:
-		case <-enough:
-			overdue = true
+		case <-t.changed:
+		case <-time.After(left):
 		case <-ctx.Done():
-			return late
 		}
 	}
+	if s.apart {
+		return unordered{}
+	}
+	return t
 }
 
-// span returns the line and the time of the first message on k. If there is no message, the line is after all others.
-func span(k *transcript.Track) (first uint32, at time.Duration) {
-	if k.Len() == 0 {
-		return math.MaxUint32, 0
-	}
-	if line, err := k.Line(0); err == nil {
-		at = line.Time
-	}
-	return k.Entry(0).Line, at
-}
-
-// An order keeps the messages of a connection in their order among the other connections.
+// An order keeps the lines of a connection in their order among the other connections.
 type order interface {
 	attach(p *play, awaited func() int32) // awaited is pairing.awaited of the connection
 	publish()                             // records how far the connection is
-	left(i int32) time.Duration           // how long entry i has to wait for other connections, at most
+	left(i int32) time.Duration           // how long entry i has to wait for other connections, at most; after the last entry is the end
 	woken() <-chan struct{}               // closed when that time may have become shorter, or nil if no entry is waiting
 }
 
@@ -152,34 +129,51 @@ type turn struct {
 	of      *turns
 	track   int
 	p       *play
-	awaited func() int32    // see pairing.awaited
-	unsent  int32           // all earlier requests and notifications of the client have been sent
-	waits   uint32          // the line that is waiting
-	since   time.Time       // when that line began to wait
-	changed <-chan struct{} // closed when that line may no longer have to wait, or nil if no line is waiting
-	late    []uint32        // for each track, the line at which it was when waiting for it took too long; it is waited for again only when it has moved on
+	awaited func() int32 // see pairing.awaited
+	unsent  int32        // all earlier requests and notifications of the client have been sent
+	late    []uint32     // for each track, the line at which it was when waiting for it took too long; it is waited for again only when it has moved on
+
+	waits    uint32          // the line that is waiting
+	patience time.Duration   // how long it waits for one other line
+	behind   uint32          // the first line for which it waits
+	since    time.Time       // when it began to wait for the line behind
+	changed  <-chan struct{} // closed when it may no longer have to wait, or nil if no line is waiting
 }
 
 func (t *turn) attach(p *play, awaited func() int32) { t.p, t.awaited = p, awaited }
 
 func (t *turn) left(i int32) time.Duration {
-	line := t.p.track.Entry(i).Line
-	if t.waits != line {
-		t.waits, t.since = line, time.Now()
-	}
 	s := t.of
+	k := s.t.Tracks[t.track]
+	line := k.End.Line
+	if i == transcript.None {
+		line = k.Begin.Line
+	} else if int(i) < k.Len() {
+		line = k.Entry(i).Line
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.changed = nil
+	behind := line
 	for m, passed := range s.passed {
 		if m != t.track && passed < line && passed != t.late[m] {
-			t.changed = s.changed
+			t.changed, behind = s.changed, min(behind, passed)
 		}
 	}
 	if t.changed == nil {
 		return 0
 	}
-	if left := maxTurn + t.p.track.Gap(int(i)) - time.Since(t.since); left > 0 {
+	if t.waits != line {
+		gap := k.Gap(int(i))
+		if i == transcript.None {
+			gap = k.Begin.At - s.t.Tracks[max(t.track-1, 0)].Begin.At
+		}
+		t.waits, t.behind, t.patience = line, 0, maxTurn+max(gap, s.o.paced(gap), 0)
+	}
+	if t.behind != behind {
+		t.behind, t.since = behind, time.Now()
+	}
+	if left := t.patience - time.Since(t.since); left > 0 {
 		return left
 	}
 	t.changed = nil
@@ -196,11 +190,14 @@ func (t *turn) publish() {
 			break
 		}
 	}
-	next := uint32(math.MaxUint32)
+	next := uint32(ended - 1)
+	if p.track.Close != nil || p.track.Deletes {
+		next = p.track.End.Line
+	}
 	for _, i := range []int32{t.unsent, t.awaited()} {
 		if i != transcript.None && int(i) < p.track.Len() {
 			next = min(next, p.track.Entry(i).Line)
 		}
 	}
-	t.of.pass(t.track, next, false)
+	t.of.pass(t.track, next)
 }

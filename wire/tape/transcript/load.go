@@ -45,13 +45,17 @@ func newLoader(t *Transcript) *loader {
 	return &loader{t: t, tracks: map[int]*loading{}, seed: maphash.MakeSeed()}
 }
 
-func (l *loader) track(conn int) *loading {
+// track returns the track to which line belongs.
+func (l *loader) track(line *tape.Line) *loading {
+	conn, place := line.Conn, Place{uint32(line.Number), line.Time}
 	k := l.tracks[conn]
 	if k == nil {
 		k = &loading{Track: newTrack(l.t, conn), last: [2]int32{None, None}, open: [2]map[uint64]int32{{}, {}}, named: map[string]int32{}, results: map[uint64]int32{}, ended: map[uint64]bool{}, endedNamed: map[uint64]bool{}, polls: map[uint64][]int32{}, polled: map[int32]uint64{}}
 		l.tracks[conn] = k
 		l.t.Tracks = append(l.t.Tracks, k.Track)
+		k.Begin = place
 	}
+	k.End = place
 	return k
 }
 
@@ -59,14 +63,14 @@ func (l *loader) track(conn int) *loading {
 func (l *loader) add(r *tape.Reader, line *tape.Line) error {
 	switch line.Kind {
 	case tape.Opening:
-		l.track(line.Conn) // also a connection without messages is a track
+		l.track(line) // also a connection without messages is a track
 	case tape.Closing:
-		k := l.track(line.Conn)
+		k := l.track(line)
 		if k.Close == nil {
 			k.Close, k.Closer = line.Close, line.Dir
 		}
 	case tape.Exchange:
-		l.track(line.Conn).exchange(line.HTTP)
+		l.track(line).exchange(line.HTTP)
 	case tape.Message:
 		return l.message(r, line)
 	}
@@ -74,7 +78,7 @@ func (l *loader) add(r *tape.Reader, line *tape.Line) error {
 }
 
 func (l *loader) message(r *tape.Reader, line *tape.Line) error {
-	k := l.track(line.Conn)
+	k := l.track(line)
 	e := Entry{Line: uint32(line.Number), Dir: line.Dir, Own: None, Need: k.last[1-line.Dir], elem: None}
 	var length int
 	e.offset, length = r.Span()

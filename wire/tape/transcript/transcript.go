@@ -39,6 +39,8 @@ const None = -1
 // A Track is one connection of a tape.
 type Track struct {
 	Conn   int
+	Begin  Place       // the first line; if the tape shows how the connection was opened, it is that line
+	End    Place       // the last line
 	Close  *tape.Close // nil if the tape has no such line
 	Closer wire.Direction
 	// Events is the number of entries before the client requested an event stream over HTTP, or None. Deletes is set if the client ended
@@ -58,6 +60,12 @@ type Track struct {
 	binary      map[int32]bool       // binary WebSocket messages
 	loose       map[uint32]bool      // see Loose
 	handwritten map[int32]*tape.Line // lines that have handwritten members, by entry
+}
+
+// A Place is a line on a tape.
+type Place struct {
+	Line uint32
+	At   time.Duration
 }
 
 // Shapes returns the Shape of a dialect. If there is no such dialect, it returns a usage Fault. "" stands for the
@@ -252,20 +260,22 @@ func (t *Track) changed(e *Entry, err error) error {
 	return tape.Fault(t.of.Name, int(e.Line), fmt.Errorf("it changed while it was being read: %w", err))
 }
 
-// Gap returns the recorded time between the previous entry and entry i, or 0 if it is not known.
-func (t *Track) Gap(i int) time.Duration {
-	if i < 1 {
-		return 0
+// Gap returns the recorded time between the previous entry and entry i. Begin counts as the entry before the first one, and End as the
+// entry after the last one.
+func (t *Track) Gap(i int) time.Duration { return t.at(i) - t.at(i-1) }
+
+func (t *Track) at(i int) time.Duration {
+	switch {
+	case i < 0:
+		return t.Begin.At
+	case i >= t.Len():
+		return t.End.At
 	}
-	this, err := t.Line(i)
+	line, err := t.Line(i)
 	if err != nil {
 		return 0
 	}
-	before, err := t.Line(i - 1)
-	if err != nil {
-		return 0
-	}
-	return this.Time - before.Time
+	return line.Time
 }
 
 // Of returns the transcript to which the track belongs.
