@@ -101,9 +101,9 @@ func (h *Sniffer) unfinished(f *wire.Fault) *wire.Fault {
 	case h.stage == connecting:
 		g.Message += ": not connected"
 	case len(h.first) == 0:
-		g.Message += ": the " + h.e.Dialect + " handshake is not complete; the peer sent nothing"
+		g.Message += ": the peer sent nothing during the " + h.e.Dialect + " handshake"
 	default:
-		g.Message += fmt.Sprintf(": the %s handshake is not complete; the peer sent %.80q", h.e.Dialect, bytes.TrimRight(h.first, "\r\n"))
+		g.Message += fmt.Sprintf(": the peer sent %.80q during the %s handshake", bytes.TrimRight(h.first, "\r\n"), h.e.Dialect)
 	}
 	return &g
 }

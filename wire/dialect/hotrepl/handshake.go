@@ -65,9 +65,11 @@ func check(raw json.RawMessage) error {
 	if string(v) == version || string(v) == version+".0" {
 		return nil
 	}
-	v = scan.Or(v, []byte("none"))
-	return wire.NewFault(wire.Protocol, fmt.Sprintf("the host uses version %.40s of hotrepl, but rpcx supports %s (protocolVersion)", v, version), nil).
-		WithMethod(typeHandshake)
+	what := fmt.Sprintf("the host uses version %.40s of hotrepl, but rpcx supports %s (protocolVersion)", v, version)
+	if v == nil {
+		what = "the host's handshake has no protocolVersion"
+	}
+	return wire.NewFault(wire.Protocol, what, nil).WithMethod(typeHandshake)
 }
 
 // Describe returns a catalog of the handshake and of all listed commands with their descriptions. It caches the catalog

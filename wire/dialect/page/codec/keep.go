@@ -156,7 +156,7 @@ func oneOf(method, what string, got json.RawMessage, accepted []any) error {
 		}
 		list = append(list, string(val))
 	}
-	return protocolFault(method, fmt.Sprintf("the response to %s has %s for %s, but rpcx supports %s", method, shortened(got), what, strings.Join(list, ", ")))
+	return protocolFault(method, fmt.Sprintf("in the response to %s, %s is %s, but rpcx supports %s", method, what, shortened(got), strings.Join(list, ", ")))
 }
 
 // shortened returns the start of a response.
