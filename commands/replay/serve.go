@@ -114,7 +114,7 @@ func print(run *env.Env, tape string, all []*player.Found) error {
 			return nil
 		}
 		p := printed{Tape: tape, Line: last.Line, Kind: match.Extra, More: n}
-		return printOne(run, p, fmt.Sprintf("%s: %d more messages are not on the tape", tape, n))
+		return printOne(run, p, fmt.Sprintf("%s: more messages that are not on the tape: %d", tape, n))
 	}
 	for _, f := range all {
 		if f.Kind != match.Extra || last.Kind != match.Extra || f.Line != last.Line {

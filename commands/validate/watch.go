@@ -3,7 +3,6 @@ package validate
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -153,7 +152,7 @@ func (w *watch) rule(j *peerChecker, name string) error {
 	}
 	err := j.r.check(report.Case{Name: name, Class: j.endpoint.Dialect + " rules"}, found...)
 	if n := w.check.many[name]; n > maxOfRule && err == nil {
-		j.run.Console.Note(fmt.Sprintf("%s: %d more problems are not shown", name, n-maxOfRule))
+		j.run.Console.Note(name + ": " + count(n-maxOfRule, "more problem") + " not shown")
 	}
 	return err
 }

@@ -229,7 +229,7 @@ func (f *refusals) report(r *http.Request, status int, why string) {
 	defer f.mu.Unlock()
 	if now := time.Now(); now.Sub(f.since) > time.Second {
 		if f.left > 0 {
-			f.c.Warnf("%d more requests were refused", f.left)
+			f.c.Warnf("more refused requests: %d", f.left)
 		}
 		f.since, f.told, f.left = now, 0, 0
 	}

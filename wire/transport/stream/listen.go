@@ -234,7 +234,7 @@ func (p *Limit) Acquire(conn net.Conn) (leave func()) {
 	}
 	p.taken.Add(-1)
 	p.told.Do(func() {
-		p.warn("%d clients are connected, which is the limit: further connections are refused", p.most)
+		p.warn("the number of clients has reached the limit (%d): further connections are refused", p.most)
 	})
 	conn.Close()
 	return nil
