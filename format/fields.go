@@ -90,7 +90,8 @@ func titled(b *strings.Builder, title, text string, width int, color bool) {
 	b.WriteString(strong(title, color) + strings.TrimPrefix(plain.String(), title))
 }
 
-// remarks returns a schema's description, allowed values, bounds, and default or examples.
+// remarks returns p.when, and the schema's description, allowed values, bounds and default. If there are none of these,
+// it returns examples.
 func (p parameter) remarks() string {
 	var parts []string
 	schema := p.schema

@@ -89,7 +89,8 @@ func (c *Deadline) OnIdle() bool {
 	return c.idleFault != nil && wire.AsFault(context.Cause(c.Ctx)) == c.idleFault
 }
 
-// Working counts running hooks: 1 starts one, and -1 ends one. The idle timer pauses while a hook runs.
+// Working adds change to the number of running hooks: 1 when a hook starts, -1 when it ends. The idle timer pauses while
+// a hook runs.
 func (c *Deadline) Working(change int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

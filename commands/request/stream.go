@@ -86,7 +86,7 @@ func (c *ResponsePrinter) doWatching(op dialect.Op) error {
 	return t.end(c, c.endStream(c.Read(st)))
 }
 
-// startTrigger sends op. An error response ends the deadline of c.
+// startTrigger sends op. If op fails, and not because the connection closed, c.deadline is cancelled with the failure.
 func startTrigger(c *ResponsePrinter, op dialect.Op) (*trigger, error) {
 	st, err := c.conv.Open(c.deadline.Ctx, op)
 	if err != nil {

@@ -189,7 +189,7 @@ type Bridging struct {
 	// Whole reports whether a server of this dialect answers a call to the method with one value. The default is
 	// NoStreams.
 	Whole   func(method string) bool
-	Objects bool
+	Objects bool // requests have objects as params
 	Endless bool // a streaming method may never end
 	// Streams reports whether a method of unknown kind opens a stream, and whether that stream may never end. nil means
 	// false.

@@ -147,21 +147,19 @@ func Finish(ctx context.Context, st Stream) error {
 	return st.Cancel(ctx)
 }
 
-// A Stream may also implement these interfaces.
+// A Stream can also implement these interfaces (see the functions Waiting and Severed).
 type (
-	// Waiting reports whether Next would return at once.
-	waiter interface{ Waiting() bool }
-	// Severed reports whether the stream ended because its connection ended.
+	waiter  interface{ Waiting() bool }
 	severed interface{ Severed() bool }
 )
 
-// Waiting reports whether Next would return at once. It returns false if st does not report this.
+// Waiting reports whether st.Next would return at once. It returns false if st has no method Waiting.
 func Waiting(st Stream) bool {
 	w, ok := st.(waiter)
 	return ok && w.Waiting()
 }
 
-// Severed reports whether st ended because its connection ended.
+// Severed reports whether st ended because its connection ended. It returns false if st has no method Severed.
 func Severed(st Stream) bool {
 	s, ok := st.(severed)
 	return ok && s.Severed()
@@ -200,12 +198,12 @@ type Connection struct {
 	SingleExchange bool              // the connection serves one exchange that the peer started (see wire.SingleExchange)
 	Identity       string            // the client's authenticated identity if a client may have several connections, or ""
 	Vars           map[string]string // additional variables for the connection's hooks; may be nil
-	Answers        []string          // the methods that the client answers if each call names them, or nil
+	Answers        []string          // the methods that the client can answer, in dialects whose calls list them; otherwise nil
 	SingleResponse bool              // the peer accepts only one message, the response to its request
 	HTTPSession    wire.HTTPSession  // the session of the connection's exchanges, or nil
 
-	// Ask answers a request of the peer that is part of another message, as if it had arrived separately. key is its id.
-	// Ask returns wire.ErrUnsupported if no hook answers the method. Ask may be nil.
+	// Ask answers a request of the peer that is part of another message, as if it had arrived separately. key serves as
+	// the id of that request. Ask returns wire.ErrUnsupported if no hook answers the method. Ask may be nil.
 	Ask func(ctx context.Context, key, method string, params json.RawMessage) (json.RawMessage, error)
 	// Warn warns the user about a problem that does not fail a call. It may be nil.
 	Warn func(text string)

@@ -98,7 +98,7 @@ type Runtime interface {
 	Forget(session string)
 	// About describes the runtime's language and engine to peers.
 	About() map[string]string
-	// Completions returns the known names for code.
+	// Completions returns the names that can complete code.
 	Completions() []string
 	Close() error
 }
@@ -179,9 +179,9 @@ func Describes(b Backend, r Responder, name string) bool {
 	return c != nil && len(c.Methods) > 0 && r.ByPattern(name)
 }
 
-// Gather makes r, a request for a streaming method, collect the items. gathered converts the result of Respond to an
-// array of the items. most bounds the size of the array in bytes. It serves clients that cannot receive single items.
-// The hook then has the time limit of a call.
+// Gather makes r, a request for a streaming method, collect the items, for clients that cannot receive single items.
+// The hook then has the time limit of a call. gathered converts the results of Respond to an array of the items. most
+// bounds the size of the array in bytes; a longer array is an error.
 func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.RawMessage, error)) {
 	items := []byte("[")
 	var failed error
@@ -217,7 +217,7 @@ func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.R
 }
 
 // LastOf makes r's answer the result of Respond or, without a result, the last emitted data, as for a job. last
-// converts the result of Respond to that answer. others receives all other events and may be nil.
+// converts the results of Respond to that answer. others receives all events except data. It may be nil.
 func LastOf(r *Request, others func(wire.Event) error) (last func(json.RawMessage, error) (json.RawMessage, error)) {
 	var data json.RawMessage
 	r.Emit = func(ev wire.Event) error {

@@ -25,7 +25,7 @@ type artifacts struct {
 	temporary *scratch.Dir // the temporary directory; nil before its first use
 }
 
-// unsafeChars matches the characters of a client's id that a directory name must not contain.
+// unsafeChars matches the characters of a command's id that a directory name must not contain.
 var unsafeChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._-]+`) })
 
 // makeDir makes the directory for the artifacts of the command id, and returns its absolute path.

@@ -18,8 +18,8 @@ const (
 	codeInvalidRequest  = "invalidRequest"
 )
 
-// fields lists the members of each type of client message besides type and id, with their JSON types: s, n, o, or b for
-// a boolean. An uppercase letter marks a required member.
+// fields lists the members of each type of client message besides type and id, with their JSON types: s (string),
+// n (number), o (object) or b (boolean). An uppercase letter marks a required member.
 var fields = map[string]map[string]byte{
 	typeEval:      {"code": 'S', "timeoutMs": 'n'},
 	typeComplete:  {"code": 'S', "cursor": 'n'},
@@ -34,7 +34,8 @@ var fields = map[string]map[string]byte{
 	typeJournal:   {"kind": 's', "limit": 'n'},
 }
 
-// clientMessage reads a client's message. A problem is in the message's Err; the server reports it in order of arrival.
+// clientMessage reads a client's message. If the message is invalid, its Err is the response, which the server sends in
+// order of arrival.
 func (c *codec) clientMessage(raw []byte) wire.Message {
 	if c.max > 0 && len(raw) > c.max {
 		return refusedMessage(raw, kindInvalid, codeMessageTooLarge, fmt.Sprintf("The message has %d bytes; the host accepts at most %d.", len(raw), c.max))
@@ -84,7 +85,7 @@ func refusal(kind, code, message string) *wire.Error {
 	return &wire.Error{Kind: kind, Code: strconv.AppendQuote(nil, code), Message: message, Retryable: new(false)}
 }
 
-// refusedMessage returns a message without an id that is rejected unread.
+// refusedMessage returns a message without an id, whose Err is the response to raw.
 func refusedMessage(raw []byte, kind, code, message string) wire.Message {
 	return wire.Message{Kind: wire.Notification, Raw: raw, Err: refusal(kind, code, message)}
 }
@@ -126,8 +127,8 @@ const (
 	typeJournalResult   = "journal_query_result"
 )
 
-// answerTypes are the types of the responses to each type of request. A failed command_result answers any command (see
-// the dialect's specification), and an eval_error answers any request to the evaluator.
+// answerTypes are the types of the responses to each type of request. A failed command_result can also answer every
+// type (see answersTo).
 var answerTypes = map[string][]string{
 	typeEval: {typeEvalResult, typeEvalError}, typeComplete: {typeCompleteResult, typeEvalError}, typeReset: {typeResetResult, typeEvalError},
 	typeList: {typeListResult}, typeDescribe: {typeDescribeResult}, typeCall: {typeCallResult, typeJobAccepted},

@@ -40,8 +40,8 @@ func summary(m *catalog.Method) builder {
 		bool("mutatesState", string(scan.Get(m.Extra, "mutatesState")) == "true")
 }
 
-// isJob reports whether a client starts the command and polls its status. A streaming method is also a job; its events
-// are the progress.
+// isJob reports whether a client starts the command and polls its status. A streaming method is also a job, whose output
+// is the last item.
 func isJob(m *catalog.Method) bool { return m.Kind == catalog.Job || m.Kind == catalog.Stream }
 
 // describe answers a command_describe with the command's descriptor.
@@ -107,8 +107,8 @@ func (s *server) command(t task) {
 	}
 }
 
-// run runs the hook of a command and collects the hook's files, which are in a directory named after place. emit
-// receives progress and may be nil.
+// run runs the hook of a command and collects the hook's files, which are in a directory named after place. For a job,
+// stream is true, and the output is the last data of the hook. emit receives progress and may be nil.
 func (s *server) run(r *running, name, place string, stream bool, emit func(wire.Event)) (output, files json.RawMessage, err error) {
 	dir, err := s.files.makeDir(place)
 	if err != nil {
@@ -192,7 +192,7 @@ var kinds = []string{
 	kindMissing, kindInvalid, kindInternal,
 }
 
-// commandDone answers a command_call with its output or err, and adds it to the journal.
+// commandDone answers a command_call with its output or err, and adds the call to the journal.
 func (s *server) commandDone(r *running, name string, output, files json.RawMessage, err error) {
 	e := entry{id: r.msg.ID, name: name, begun: r.begun, ok: err == nil}
 	if failed, ok := errors.AsType[envelope](err); ok {

@@ -26,7 +26,7 @@ var enforced = []string{"maxMessageBytes", "maxQueuedCommands", "maxResultLength
 
 const defaultFrame = 16 * time.Millisecond
 
-// config is the host's description in its handshake, and its frame clock.
+// config contains the data for the handshake, and the length of a frame.
 type config struct {
 	host      struct{ Name, Version, Platform string }
 	evaluator struct {

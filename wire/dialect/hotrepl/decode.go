@@ -31,7 +31,7 @@ func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 	return append(out, m), false, nil
 }
 
-// read finds the type and the id of a message. bad reports a missing type; m is then Invalid.
+// read finds the type and the id of a message. bad reports invalid JSON or a missing type; m is then Invalid.
 func (c *codec) read(raw []byte) (m wire.Message, bad bool) {
 	m = wire.Message{Kind: wire.Invalid, Raw: raw}
 	if err := scan.Valid(raw, c.depth); err != nil {
@@ -76,8 +76,8 @@ func (c *codec) classify(m *wire.Message) {
 	}
 }
 
-// isOwn reports whether the client sent a message with that id. last reports that this is the last response; a user's own
-// id is then forgotten.
+// isOwn reports whether the client sent a message with that id. last means that the response is the last one. The codec
+// then forgets the message.
 func (c *codec) isOwn(id wire.ID, last bool) bool {
 	if last {
 		defer delete(c.sent, string(id))
@@ -193,8 +193,8 @@ func value(raw []byte) []byte {
 	return scan.OrNull(scan.Get(raw, "value"))
 }
 
-// besideValue appends log messages for further results of an evaluation: the printed output, and a note about a
-// truncated value.
+// besideValue appends to out log messages for what m, the result of an evaluation, contains besides the value: the
+// printed output, and a note about a truncated value.
 func besideValue(out []wire.Message, m wire.Message) []wire.Message {
 	add := func(level, said string) {
 		if said != "" {

@@ -102,7 +102,8 @@ func errorMessage(id wire.ID, e envelope) []byte {
 	return build(typeError).id(id).raw("error", e.json()).end()
 }
 
-// readError reads an envelope, or any other value as an error. It omits missing and malformed members.
+// readError reads the error in a host's message: an envelope, or a string with the message. It ignores malformed members
+// and other values.
 func readError(val []byte) *wire.Error {
 	e := &wire.Error{Message: "the host reported a failure without a message"}
 	if scan.Type(val) != 'o' {

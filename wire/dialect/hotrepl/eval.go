@@ -59,7 +59,7 @@ func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, 
 	return value, nil
 }
 
-// evalError converts the error err of an evaluation in ctx to an envelope.
+// evalError converts the error err of an evaluation in ctx to an envelope. ms is the evaluation's time limit.
 func evalError(ctx context.Context, err error, ms int) envelope {
 	var own envelope
 	var failed *dialect.EvalError

@@ -112,8 +112,8 @@ func fractionIn(progress []byte) json.RawMessage {
 	return fraction(done, whole)
 }
 
-// fraction returns val divided by whole, from 0 to 1. If whole is 1, a number above 1 is a percentage. A number that is
-// already a fraction keeps its digits.
+// fraction returns val divided by whole, from 0 to 1, or nil if val is negative. If whole is 1, a number above 1 is a
+// percentage. A number that is already a fraction keeps its digits.
 func fraction(val []byte, whole float64) json.RawMessage {
 	n, err := strconv.ParseFloat(string(val), 64)
 	switch {

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// handshake is a handshake that the host sent.
+// handshake is the host's first message.
 type handshake struct{ raw json.RawMessage }
 
 // keepHandshake stores a handshake and forgets the commands of the previous one. The caller holds the lock of the
@@ -192,7 +192,7 @@ func (c *codec) descriptor(ctx context.Context, caller dialect.Caller, name stri
 	return body, nil
 }
 
-// ask sends a message of that type and returns the body of the response, or the host's error as a *wire.Error.
+// ask sends a message of type kind and returns the body of the response, or the host's error as a *wire.Error.
 func ask(ctx context.Context, caller dialect.Caller, kind string, members json.RawMessage) (json.RawMessage, error) {
 	m, err := poll.Ask(ctx, caller, kind, members)
 	switch {

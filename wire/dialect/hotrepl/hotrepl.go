@@ -2,7 +2,7 @@
 // objects with their own types, without JSON-RPC. A client evaluates code once or every few frames, calls typed
 // commands, and polls commands that are jobs.
 //
-// METHOD is the name of a command. An Eval's Method is an operation of the evaluator (eval, complete, reset). A
+// A Call's Method is the name of a command. An Eval's Method is an operation of the evaluator (eval, complete, reset). A
 // Subscribe's Code or Method is the code to watch. Extra contains further members that the specification defines:
 // timeoutMs, cursor, intervalFrames, limit, onChange.
 //
@@ -35,7 +35,7 @@ type codec struct {
 	last   int
 	raw    map[string]sentRaw // a user's own unanswered messages, by id
 	sent   map[string]string  // the types of unanswered messages, by id
-	host   bool               // the local side is the host, after its handshake
+	host   bool               // the local side is the host and has sent its handshake
 	max    int                // the host's maximum size of a message in bytes; 0 if unknown
 	out    [3]wire.Message
 
@@ -49,10 +49,10 @@ type codec struct {
 // maxSent bounds the stored unanswered messages.
 const maxSent = 4096
 
-// sentRaw describes the response to a message of the user.
+// sentRaw describes the response to a raw message of the user.
 type sentRaw struct {
-	watch bool // the response consists of ticks
-	all   bool // the response is the last tick, whose number is known, not the first
+	watch bool // the message is a subscribe, and its response consists of ticks
+	all   bool // the subscription has a limit: all its ticks are the response, not only the first
 }
 
 // NewCodec returns the codec of one connection.
@@ -128,8 +128,8 @@ func (c *codec) call(op dialect.Op) (wire.Message, error) {
 	return c.request(typeCall, build("").text("name", op.Method).raw("args", args).end(), op.Extra), nil
 }
 
-// cancel returns the cancel of a pending eval, subscription or command. The returned message has no ID because a cancel
-// has no response.
+// cancel returns the message that cancels a pending eval, subscription or command. It has no ID, because it gets no
+// response.
 func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 	if of := op.Of; of == nil || len(op.OfID) == 0 || of.Kind != dialect.Eval && of.Kind != dialect.Subscribe && of.Kind != dialect.Call {
 		return wire.Message{}, wire.ErrUnsupported
@@ -149,7 +149,7 @@ func hostRequestFault() error {
 	return wire.NewFault(wire.Usage, "a hotrepl host sends no requests to its client", nil)
 }
 
-// own returns a message of one of the specification's types. A host passes complete messages; a client's messages get a
+// own returns the message for an Internal op. On a host, op.Params is the complete message. On a client, own adds the
 // type and an id.
 func (c *codec) own(op dialect.Op) (wire.Message, error) {
 	if op.Method == typeHandshake {
@@ -167,9 +167,9 @@ func (c *codec) own(op dialect.Op) (wire.Message, error) {
 	return c.request(op.Method, nil, op.Params), nil
 }
 
-// rawMessage sends the user's message. On a client, a message with an id is a request, unless it is a cancel. A host
-// may push messages of types that clients never send. A cancelled subscription ends at once, because it gets no further
-// message.
+// rawMessage returns the user's message unchanged. On a client, a message with an id is a request, unless it is a
+// cancel. A host can send messages of types that clients never send. A cancelled subscription ends at once, because the
+// host sends no further message for it.
 func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 	id := scan.Get(msg, "id")
 	kind, _ := scan.Text(scan.Get(msg, "type"))

@@ -18,10 +18,10 @@ import (
 // answerTimeout bounds the wait for each response, because real hosts do not respond to requests about an unknown job.
 const answerTimeout = 15 * time.Second
 
-// Job runs one of the Job operations and polls the host. Each event of the stream is a report: an object with the job,
-// its state and status, and its progress, output or error. If the Extra of a JobRun or JobWait has "bare", the only
-// event is the output, as a call would print it. In that case, the job belongs to the stream, and cancelling the stream
-// cancels the job.
+// Job runs one of the Job operations and polls the host. The data events of the stream are reports: objects with the
+// job, its state and status, and its progress, output or error. If the Extra of a JobRun or JobWait has "bare", the only
+// data event is the output, as a call would print it. In that case, the job belongs to the stream, and cancelling the
+// stream cancels the job.
 func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	j := &following{codec: c, caller: caller, op: op, job: scan.AppendQuoted(nil, op.Job)}
 	bare := scan.Get(op.Extra, "bare") != nil
@@ -131,7 +131,7 @@ func (j *following) cancel(ctx context.Context) error {
 	return err
 }
 
-// answer queues the user's event for the host's response.
+// answer queues the user's events for the host's response, and ends the stream unless the job continues.
 func (j *following) answer(m wire.Message) error {
 	ev, err := dialect.EventOf(j.codec, m)
 	if err != nil {
@@ -204,7 +204,7 @@ func report(ev wire.Event) json.RawMessage {
 // maxRunning bounds the stored jobs.
 const maxRunning = 1024
 
-// started stores the id of an accepted job, as received.
+// started stores an accepted job. job is its id as a JSON string.
 func (c *codec) started(job json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -216,7 +216,7 @@ func (c *codec) started(job json.RawMessage) {
 	}
 }
 
-// over removes a job that has a result or is being cancelled.
+// over removes a job that has a result or is being cancelled. job is its id as a JSON string.
 func (c *codec) over(job json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -42,7 +42,8 @@ func (s *server) start(r *running, m *catalog.Method) {
 // maxJobs bounds the stored jobs.
 const maxJobs = 1024
 
-// forgetJobs removes the job that ended first, to make room for a new one. The caller holds the server's lock.
+// forgetJobs makes room for a new job: if maxJobs are stored, it removes the one that ended first. The caller holds the
+// server's lock.
 func (s *server) forgetJobs() {
 	if len(s.jobs) < maxJobs {
 		return
@@ -136,7 +137,8 @@ func (s *server) status(t task) {
 	t.h.send(answer)
 }
 
-// report returns the response to a job_status. The caller holds the server's lock.
+// report returns the response to a job_status. msg is the id of the request, and id is the job's. The caller holds the
+// server's lock.
 func (j *job) report(msg wire.ID, id string) json.RawMessage {
 	if j.state == "" {
 		return build(typeStatusResult).id(msg).text("jobId", id).text("state", "running").raw("progress", j.progress).end()
@@ -150,7 +152,7 @@ func (j *job) report(msg wire.ID, id string) json.RawMessage {
 	return b.int("durationMs", int(j.ended.Sub(j.begun)/time.Millisecond)).end()
 }
 
-// cancelJob cancels the hook of a job. The job ends when the hook ends.
+// cancelJob answers a job_cancel and cancels the job's hook. The job ends when the hook ends.
 func (s *server) cancelJob(t task) {
 	j, _ := s.find(t)
 	if j == nil {

@@ -33,7 +33,7 @@ type entry struct {
 	kind   string // the kind of the error, or ""
 }
 
-// add stores e, which has just ended.
+// add stores e, which has just ended. kind is eval or command.
 func (j *journal) add(kind string, e entry) {
 	e.took = time.Since(e.begun)
 	e.id = e.id.Clone()

@@ -103,7 +103,7 @@ func (q *queue) len() int {
 	return len(q.tasks)
 }
 
-// next removes the oldest message. It returns false if the queue is empty.
+// next removes and returns the oldest waiting message other than an eval. It returns false if there is none.
 func (q *queue) next() (t task, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -139,8 +139,8 @@ func (q *queue) over(r *running) {
 	q.calls = slices.DeleteFunc(q.calls, func(c *running) bool { return c == r })
 }
 
-// watch adds a subscription, which replaces an earlier one of the same client with the same id. It returns false at
-// maxWatches.
+// watch adds a subscription, which replaces an earlier one of the same client with the same id. It returns false if
+// there are already maxWatches subscriptions.
 func (q *queue) watch(w *watch) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

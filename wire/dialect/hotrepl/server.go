@@ -195,8 +195,8 @@ func (h *handler) evict() {
 	h.server.wg.Go(func() { _ = h.caller.CloseWith(1000, "") })
 }
 
-// send writes one message and waits until it is written, so that a slow client slows down the frames. It fails after
-// the client has disconnected.
+// send writes one message and waits until it is written, so that a slow client slows down the frames. After the client
+// has disconnected, send does nothing.
 func (h *handler) send(msg json.RawMessage) {
 	_ = h.caller.Notify(h.ctx, dialect.Op{Kind: dialect.Internal, Method: scan.String(scan.Get(msg, "type")), Params: msg})
 }
@@ -227,7 +227,7 @@ type clientHandler struct {
 	r      dialect.Responder
 }
 
-// Handle shows an assembly_reload to the user, and runs the hook, if any, for any notification.
+// Handle shows an assembly_reload to the user, and runs the hook, if any, for each notification.
 func (g clientHandler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	m := in.Msg
 	if yield := g.caller.Connection().Tell; yield != nil && m.Method == typeReload {

@@ -22,9 +22,9 @@ type watch struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	code   string
-	every  int
-	limit  int // the number of values, or 0 for no limit
-	ms     int
+	every  int  // the interval in frames
+	limit  int  // the number of values, or 0 for no limit
+	ms     int  // the time limit of an evaluation; 0 for the host's default
 	change bool // report only values that differ from the previous one
 
 	wait   int // the number of frames until the next evaluation

@@ -71,8 +71,8 @@ func (f *client) cancel(ctx context.Context, caller dialect.Caller, task json.Ra
 	return err
 }
 
-// can returns a usage Fault if the peer did not declare a capability. what is its path in the kept values, and lacks
-// describes it.
+// can returns a usage Fault if the peer did not declare a capability. what is the capability's path in Conn.Kept. lacks
+// describes the capability, such as "list tasks".
 func (f *client) can(what, lacks string) error {
 	val := f.c.Scope().Conn.Kept
 	for name := range strings.SplitSeq(what, ".") {
@@ -131,7 +131,8 @@ func (f *client) mark(op *dialect.Op) *task {
 	return t
 }
 
-// Accompany marks a call, and requests a task if op requires one.
+// Accompany marks a call, and requests a task if op requires one. It returns nil if op neither requires a task nor
+// belongs to one.
 func (f *client) Accompany(op *dialect.Op) codec.Companion {
 	c := &call{f: f, within: f.mark(op), task: string(op.Extra) == string(asTask)}
 	if c.task && f.isModern() { // the server decides whether the call becomes a task
@@ -167,7 +168,8 @@ func (c *call) Begins(m *wire.Message) json.RawMessage {
 // Over records that the hook of the local task no longer waits for the call.
 func (c *call) Over() { c.within.asking(-1) }
 
-// About returns the id of the task whose status a notification reports, or nil.
+// About returns the id of the task whose status a notification reports, or nil. It removes an ended task from the
+// running ones.
 func (f *client) About(m *wire.Message) json.RawMessage {
 	if f.c.Serving() || m.Method != taskStatus {
 		return nil

@@ -24,7 +24,7 @@ func isTask(result json.RawMessage) bool {
 	return scan.String(scan.Get(result, "resultType")) == "task" && scan.Type(scan.Get(result, "taskId")) == 's'
 }
 
-// modernJob runs one of the Job operations, with the stream t.
+// modernJob runs the Job operation t.op.
 func (f *client) modernJob(ctx context.Context, caller dialect.Caller, t *following) (dialect.Stream, error) {
 	if scan.Get(scan.Get(scan.Get(f.c.Scope().Conn.Kept, "capabilities"), "extensions"), tasksExtension) == nil {
 		fault := wire.Usagef("the server does not run tools as tasks: it did not declare the extension %s", tasksExtension)
@@ -57,8 +57,8 @@ func (f *client) modernJob(ctx context.Context, caller dialect.Caller, t *follow
 	return nil, wire.Usagef("the server lists no tasks: version %s of MCP has no request for that", scan.String(scan.Get(f.c.Scope().Conn.Kept, "modern")))
 }
 
-// follow returns the stream of a call that has become a task. The stream yields the result of the task or, for job
-// start, only its name.
+// follow returns the stream of a call that has become a task. The stream yields the result of the task or, for a
+// JobStart, only the description of the task.
 func (f *client) follow(ctx context.Context, caller dialect.Caller, op dialect.Op, m wire.Message) (dialect.Stream, error) {
 	if string(op.Extra) == string(asTask) {
 		return poll.Lines(taskLine(m.Body)), nil
@@ -70,7 +70,8 @@ func (f *client) follow(ctx context.Context, caller dialect.Caller, op dialect.O
 	return t, t.Update(ctx, m.Body)
 }
 
-// readModern answers the task's requests, or replaces the task in m with its result.
+// readModern answers the task's requests, or replaces the task in m with its result. over reports whether the task has
+// ended.
 func (t *following) readModern(ctx context.Context, m *wire.Message) (over bool, err error) {
 	task := m.Body
 	switch t.status {

@@ -19,7 +19,7 @@ type following struct {
 	op     dialect.Op
 	task   json.RawMessage // the task's id
 	status string          // the latest status
-	words  string          // the latest message beside the status
+	words  string          // the latest statusMessage
 
 	answered map[string]bool // the task's requests that hooks have answered
 }
@@ -84,7 +84,7 @@ func (t *following) onReport(ctx context.Context, m wire.Message) error {
 	return t.Update(ctx, said)
 }
 
-// read converts the task's status to a message.
+// read converts the task's status to a message. over reports whether that message is the last one of the stream.
 func (t *following) read(ctx context.Context, task json.RawMessage) (m wire.Message, over bool, err error) {
 	t.Pause(scan.Or(scan.Get(task, "pollIntervalMs"), scan.Get(task, "pollInterval"))) // the names in version 2026-07-28 and in earlier versions
 	t.status, t.words = scan.String(scan.Get(task, "status")), scan.String(scan.Get(task, "statusMessage"))
@@ -184,7 +184,7 @@ func (r *resultStream) Next(ctx context.Context) (wire.Message, error) {
 	}
 }
 
-// report returns the next report. A report may have arrived before the result did.
+// report returns the next report. It waits for one only until the result arrives.
 func (r *resultStream) report(ctx context.Context) (wire.Message, error) {
 	if !dialect.Waiting(r.reports) {
 		until, cancel := context.WithCancel(ctx)

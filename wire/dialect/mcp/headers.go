@@ -27,7 +27,8 @@ type toolHeader struct {
 
 const headerKey = "x-mcp-header"
 
-// Listed records which params of the listed tools HTTP headers repeat. It removes tools with an invalid header.
+// Listed records, for each tool in answer, which params HTTP headers repeat. It returns answer without the tools that
+// have an invalid header.
 func (f *client) Listed(caller dialect.Caller, method string, answer json.RawMessage) json.RawMessage {
 	about := caller.Connection()
 	if method != "tools/list" || about.HTTPSession == nil || !f.isModern() {
@@ -148,7 +149,7 @@ var (
 	namedSchemas = []string{"$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"}
 )
 
-// within returns the schemas in a schema's keyword, unless the keyword is properties.
+// within returns the subschemas in val, the value of the keyword key. It ignores the keyword properties.
 func within(key string, val json.RawMessage) (inside []json.RawMessage) {
 	switch {
 	case slices.Contains(namedSchemas, key):

@@ -23,7 +23,7 @@ func (f *client) Interim(m *wire.Message) bool {
 	return ok && kind != "complete" && f.isModern()
 }
 
-// Resume follows the task that replaces a tool call. Any other interim response is of an unknown kind.
+// Resume follows the task that replaces a tool call. For any other interim response, it returns a Fault.
 func (f *client) Resume(ctx context.Context, caller dialect.Caller, op dialect.Op, m wire.Message) (dialect.Stream, error) {
 	if isTask(m.Body) && (op.Method == "tools/call" || !f.c.IsPlain(op.Method)) {
 		return f.follow(ctx, caller, op, m)
@@ -33,8 +33,9 @@ func (f *client) Resume(ctx context.Context, caller dialect.Caller, op dialect.O
 	return nil, fault
 }
 
-// Failed repeats a call in two cases: the headers no longer match the server's tool, or the response was lost and the tool may be called
-// twice. To an error about missing capabilities, it adds the flags that declare them.
+// Failed reports whether to repeat the call op, which failed with err: the headers no longer match the server's tool, or
+// the response was lost and the tool may be called twice. For an error about missing capabilities, instead is the error
+// with the flags that declare them, or nil if there are none.
 func (f *client) Failed(ctx context.Context, caller dialect.Caller, op dialect.Op, err error) (again bool, instead *wire.Error) {
 	if !f.isModern() {
 		return false, nil
@@ -55,7 +56,7 @@ func (f *client) Failed(ctx context.Context, caller dialect.Caller, op dialect.O
 	return false, nil
 }
 
-// tool returns the name of the tool that op calls, or "".
+// tool returns the name of the tool that op calls, either by that name or with tools/call.
 func tool(op dialect.Op) string {
 	if op.Method == "tools/call" {
 		return scan.String(scan.Get(op.Params, "name"))
@@ -83,7 +84,8 @@ var answers = map[string]struct{ capability, flag string }{
 	"roots/list":             {"roots", `--on 'roots/list=json:{"roots":[{"uri":"file:///…"}]}'`},
 }
 
-// withFlags adds, to the error of a server that requires capabilities, the flags that declare them.
+// withFlags adds, to the error of a server that requires capabilities, the flags that declare them. It returns nil if
+// there are none.
 func withFlags(e *wire.Error) *wire.Error {
 	var flags []string
 	for name := range scan.Named(scan.Get(e.Data, "requiredCapabilities")) {

@@ -12,8 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// An Address is the method of a request with its structured fields. Resource and Verb are "" if absent. Target and
-// Parent are JSON strings or numbers, or nil if absent.
+// An Address is the method of a request with its structured fields. Absent fields are "" or nil. Target and Parent are
+// JSON strings or numbers.
 type Address struct {
 	Method      string
 	Resource    string
@@ -123,7 +123,7 @@ func firstDotted(a Address) string {
 	return ""
 }
 
-// value encodes a path segment as a JSON string. An empty segment means no target and is nil.
+// value encodes a target or parent in a path as a JSON string, or as nil if it is empty.
 func value(text string) json.RawMessage {
 	if text == "" {
 		return nil

@@ -135,8 +135,8 @@ func underway(ev wire.Event) json.RawMessage {
 	return o.End()
 }
 
-// withStatus returns a value as a result object with the status s. An object with a status stays unchanged. A value
-// other than an object becomes the member name.
+// withStatus returns val as a result object with the status s. An object that has a status stays unchanged. A value
+// that is not an object is stored under the key member.
 func withStatus(s, member string, val json.RawMessage) json.RawMessage {
 	if status(val) != "" {
 		return val

@@ -9,9 +9,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// CacheKey returns a JSON object of everything in op that may affect its answer: resource, verb, target, subresource
-// and parent (for a plain request, the method), and the params, which the key in the specification omits. Errors are
-// usage Faults.
+// CacheKey returns a JSON object of everything in op that can affect its answer: the method, the structured fields, if
+// any, and the params, which the key in the specification omits. Errors are usage Faults.
 func CacheKey(op dialect.Op) (json.RawMessage, error) {
 	a, _, err := request(op)
 	if err != nil {

@@ -83,8 +83,8 @@ func (c *codec) name(id string, k *call, m *wire.Message) string {
 	return target
 }
 
-// namedIn returns the job that a response names: the target beside the result, or the member target, job, job_id or id
-// of the result. A job may be an object with an id.
+// namedIn returns the job that a response names: the target beside the result, or the member target, job, job_id, jobId
+// or id of the result. A job can be an object with an id. resource is the member beside a target, or "".
 func namedIn(raw, body []byte) (resource, target string) {
 	for _, obj := range [][]byte{raw, body} {
 		resource, _ = scan.Text(scan.Get(obj, "resource"))
@@ -134,7 +134,7 @@ func (c *codec) result(m *wire.Message) {
 	c.claim(m, f.requestID, place, target)
 }
 
-// claim assigns an item to its call: by request_id, or by the target in the call's response.
+// claim assigns an item to its call, by request_id or by a place or target that belongs to the call (see name).
 func (c *codec) claim(m *wire.Message, requestID []byte, place, target string) {
 	id := string(requestID)
 	if c.calls[id] == nil && target != "" {
@@ -158,7 +158,7 @@ func (c *codec) claim(m *wire.Message, requestID []byte, place, target string) {
 	}
 }
 
-// note stores a message of a call with later results.
+// note stores a message of a call with later results. To make room, it may remove an older job.
 func (c *codec) note(id, target string, k *call, m *wire.Message) {
 	dropped := c.jobs.note(id, target, k.method, m)
 	if old := c.calls[dropped]; old != nil && old.released {
@@ -190,8 +190,8 @@ func (c *codec) forget(id string) {
 	delete(c.calls, id)
 }
 
-// Opened reports whether the first response ends the call. If the call continues, stream is the place of results that
-// arrived before the response.
+// Opened reports whether the first response ends the call. If the call continues, and results arrived before the
+// response, stream is their place.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	k := c.calls[string(resp.ID)]
 	if k == nil || !hasMoreResults(op.Kind, k.job, resp.Body) {
@@ -232,7 +232,7 @@ func (r *recent) has(key []byte) bool {
 	return slices.ContainsFunc(r.keys, func(k string) bool { return k == string(key) })
 }
 
-// ending returns a stored place with that target and any resource.
+// ending returns a stored place with that target and any resource, and whether there is one.
 func (r *recent) ending(target string) (string, bool) {
 	for _, k := range r.keys {
 		if strings.HasSuffix(k, "\x00"+target) {

@@ -22,8 +22,8 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 }
 
 // FromDescription makes a catalog from the result of rpc.describe, whose form the specification does not define. It
-// accepts any JSON that lists resources with verbs, or methods: in arrays or objects, as names or as objects. The
-// catalog's extra receives unknown members. Errors are Faults of kind Protocol.
+// accepts any JSON that lists resources with verbs, or methods: in arrays or objects, as names or as objects. Unknown
+// members become members of Extra. Errors are Faults of kind Protocol.
 func FromDescription(doc json.RawMessage) (*catalog.Catalog, error) {
 	doc = scan.Trim(doc)
 	if scan.Get(doc, "openrpc") != nil {

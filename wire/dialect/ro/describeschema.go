@@ -163,8 +163,8 @@ func Description(c *catalog.Catalog) json.RawMessage {
 	return o.End()
 }
 
-// find returns the resource name in all, and adds it if it is missing. full is name after its parent's name, if any, as
-// in the keys of said.
+// find returns the resource name in all, and adds it if it is missing. full is the key of the resource in said: name or,
+// for a subresource, its dotted name.
 func find(all *[]*described, name, full string, said []byte) *described {
 	for _, d := range *all {
 		if d.name == name {
@@ -203,7 +203,7 @@ var places = map[string]string{
 	"kind": "kind", "cache": "cache", "hints": "hints", "effects": "effects",
 }
 
-// method reads the description of a method. val may be a string or nil.
+// method reads the description of a method. val is an object, a string with the description, or nil.
 func (r *reader) method(name string, val []byte) {
 	m := catalog.Method{Name: name}
 	var rest scan.Object
@@ -221,7 +221,8 @@ func (r *reader) method(name string, val []byte) {
 	r.c.Methods = append(r.c.Methods, m)
 }
 
-// place stores val in the member name of m. It returns false if val has the wrong type.
+// place stores val in the member where of m. It ignores the name, which m already has. It returns false if where is ""
+// or val has the wrong type.
 func place(m *catalog.Method, where string, val []byte) bool {
 	text, isText := scan.Text(val)
 	switch where {

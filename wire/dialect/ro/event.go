@@ -117,8 +117,9 @@ func resultError(body []byte) *wire.Error {
 	return e
 }
 
-// hasMoreResults reports whether a response only announces further results. A promise in the response to a call does
-// so, and, if the user started the call as a job, any result with a promise's status. A subscription always continues.
+// hasMoreResults reports whether a response with the result body only announces further results. For a Call, body must
+// be a promise or, if the user started the call as a job, have a promise's status. For a Subscribe, that status, true,
+// null and an empty object announce further results.
 func hasMoreResults(kind dialect.OpKind, job bool, body []byte) bool {
 	switch status(body) {
 	case "accepted", "pending":

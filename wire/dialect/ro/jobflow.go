@@ -38,8 +38,8 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 	return nil, wire.Usagef("RO-JRPC cannot cancel jobs").WithHint("if the peer has a verb for it, call that verb, such as job/JOB:cancel")
 }
 
-// startJob makes the call and returns the data of its first message about the job. A goroutine reads the rest of the
-// call, because over HTTP results arrive only while a client reads the response.
+// startJob makes the call and returns a stream with one message: the state of the job, or the response if it ended the
+// call. A goroutine reads the rest of the call, because over HTTP results arrive only while a client reads the response.
 func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	op.Kind, op.Lasting = dialect.Call, true
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -185,7 +185,8 @@ func (w *waiter) wakeUp() {
 	wire.Wake(w.wake)
 }
 
-// take removes the next message from the queue. If the queue is empty, it returns the reason why no message follows.
+// take removes the next message from the queue. If the queue is empty, err is the reason why no message follows. ok is
+// false if there is neither a message nor a reason.
 func (w *waiter) take() (m wire.Message, err error, ok bool) {
 	w.jobs.mu.Lock()
 	defer w.jobs.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 
 // A job is a local call with a later result, and its state according to the messages about it.
 type job struct {
-	name   string // its target, which users see
+	name   string // the name for users: the target, or the id if the target is unknown
 	id     string // the request's id
 	method string
 	state  string       // accepted, pending, done or error
@@ -32,8 +32,8 @@ type jobs struct {
 	list []*job // oldest first
 }
 
-// note stores the data of m about the call with that id, and passes m to all waiters. dropped is the request id of a
-// job that it removed to make room, or "".
+// note stores the state in m of the call with that id, and passes m to all waiters. target is the job's name, or "" if
+// unknown. dropped is the request id of a job that note removed to make room, or "".
 func (j *jobs) note(id, target, method string, m *wire.Message) (dropped string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

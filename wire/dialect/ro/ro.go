@@ -25,8 +25,8 @@ import (
 type codec struct {
 	dialect.Codec
 	calls     map[string]*call  // by request id
-	places    map[string]string // the request id by target, or by resource and target, in a response
-	unclaimed recent            // places of results without a call or follower
+	places    map[string]string // the ids of requests, by target or place (see placeOf)
+	unclaimed recent            // the places of results that belong to no call
 	finished  recent            // ids of calls that a return has ended
 	jobs      jobs
 	out       []wire.Message
@@ -36,9 +36,9 @@ type call struct {
 	kind     dialect.OpKind
 	job      bool // whether the user started the call as a job
 	method   string
-	deferred bool     // its response announced later results
-	released bool     // its results are not read
-	own      string   // the place in its request, or ""
+	deferred bool     // later results were announced or have arrived
+	released bool     // the caller cancelled the call, which is still in codec.jobs
+	own      string   // the place of the request's own target, or ""
 	named    []string // its keys in codec.places
 }
 
@@ -61,8 +61,8 @@ func Follows(op dialect.Op) bool {
 	return ok
 }
 
-// Encode returns the message for op. Its method has the user's form (see Parse), and its Extra contains the fields
-// beside the method (see Given). A Subscribe of a path without a verb, such as session/session-9, sends nothing and
+// Encode returns the message for op. op.Method has the user's form (see Parse), and op.Extra contains the fields beside
+// the method (see Given). A Subscribe of a path without a verb, such as session/session-9, sends nothing and
 // follows the async results of that target.
 func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
@@ -103,7 +103,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	return m, nil
 }
 
-// followed returns the place that a Subscribe without a verb follows.
+// followed returns the place (see placeOf) that op follows. ok is false unless op is a Subscribe without a verb.
 func followed(op dialect.Op) (place string, ok bool) {
 	if op.Kind == dialect.Subscribe && op.Stream != nil {
 		return string(op.Stream), true
@@ -123,7 +123,7 @@ func followed(op dialect.Op) (place string, ok bool) {
 	return placeOf(strings.TrimSuffix(a.Method, "."+verbYield), target), true
 }
 
-// placeOf returns the key for a target of a resource.
+// placeOf returns the place of async results: a key made from their resource and target.
 func placeOf(resource, target string) string { return resource + "\x00" + target }
 
 // Given are the fields that a user sets beside the method. They are the Extra of an Op, and are never sent in this

@@ -75,7 +75,7 @@ func (f *fields) structured() bool {
 }
 
 // address returns the request's address, and the first violated rule of the specification ("Key rules at a glance"), or
-// "". A request without structured fields is plain JSON-RPC with only a method.
+// "". A request without structured fields is plain JSON-RPC, whose method alone determines the address.
 func (f *fields) address(method string) (a Address, rule string) {
 	if !f.structured() {
 		return dotted(method), ""

@@ -106,7 +106,7 @@ func (h *handler) respond(ctx context.Context, a Address, req dialect.Request) (
 	return result, err
 }
 
-// refusal returns err if it is the policy's, or nil.
+// refusal returns err if the policy denied the call, or nil.
 func refusal(err error) *wire.Error {
 	if e, ok := err.(*wire.Error); ok && e.Kind == dialect.ByPolicy {
 		return e

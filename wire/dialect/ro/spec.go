@@ -116,7 +116,8 @@ func isSegment(text string) bool {
 	return text != ""
 }
 
-// Shape describes RO-JRPC's messages for tapes, with the request and the job that an async result names.
+// Shape describes RO-JRPC's messages for tapes. The ids of requests and jobs in async results differ in every
+// conversation.
 func Shape() dialect.Shape {
 	s := jsonrpc.Shape(jsonrpc.V2)
 	s.MadeUp = slices.Concat(s.MadeUp, dialect.Places("/request_id", "/result/job", "/result/job_id"), []dialect.Place{
@@ -144,7 +145,7 @@ func targeted(params json.RawMessage) (extra, rest json.RawMessage) {
 	return about.End(), others.EndOrNil()
 }
 
-// hasNoResource reports whether a method has no resource. Its requests have no fields, and one response.
+// hasNoResource reports whether a method has no resource. Its requests have no structured fields and get one response.
 func hasNoResource(method string) bool { return !strings.ContainsAny(method, ".:") }
 
 // dottedName returns the wire name for a method of another dialect. A dot replaces the colon before a verb. In other

@@ -37,12 +37,12 @@ func (r *run) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
 	return q, r.askTaskLocked()
 }
 
-// Call calls CallOp.
+// Call sends a question to the client and returns the result.
 func (r *run) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return r.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
 }
 
-// CallOp sends a question to the client and waits for the response.
+// CallOp is like Call, but for an operation.
 func (r *run) CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error) {
 	st, err := r.Open(ctx, op)
 	if err != nil {

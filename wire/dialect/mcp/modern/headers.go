@@ -33,8 +33,8 @@ func (s *Server) Posts() *wire.HTTPPosts {
 	return &wire.HTTPPosts{Check: s.checkPost, Status: statusOf}
 }
 
-// checkPost compares the headers of a POST with its message. own reports whether these versions define the message. The error is
-// the response to a POST that is rejected.
+// checkPost compares the headers of a POST with its message. own reports whether the message belongs to a version without
+// a handshake. The error is the response to a POST that is rejected.
 func (s *Server) checkPost(h http.Header, msg []byte) (own bool, err *wire.Error) {
 	version := h.Get(headerVersion)
 	if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
@@ -159,7 +159,7 @@ func sameNumber(a, b string) bool {
 	return ok && ok2 && x.Cmp(y) == 0
 }
 
-// decoded returns the value of a header, which may be encoded in Base64.
+// decoded returns the value of a header, which may be encoded in Base64. It returns false for an invalid value.
 func decoded(value string) (string, bool) {
 	const before, after = "=?base64?", "?="
 	if inner, ok := strings.CutPrefix(value, before); ok && strings.HasSuffix(inner, after) {

@@ -19,7 +19,8 @@ const (
 // local is the identity in a hook's state if only the connection identifies the client.
 const local = "local"
 
-// opened returns the content of a request's requestState: the state that a hook printed, the id of a run, or neither.
+// opened returns the content of a request's requestState: the state that a hook printed (kept), the id of a run, or
+// neither. what is the digest of the request.
 func (c *Conn) opened(m *wire.Message, what string) (kept, id string, err error) {
 	sealed := scan.Get(m.Params, "requestState")
 	if sealed == nil || !slices.Contains(asking, m.Method) {
@@ -39,7 +40,8 @@ func (c *Conn) opened(m *wire.Message, what string) (kept, id string, err error)
 	return state[len(ofHook):], "", nil
 }
 
-// asked checks the questions that a hook printed, and encrypts the state that it printed.
+// asked checks the questions in a hook's result, and returns the result with an encrypted requestState. what is the
+// digest of the request.
 func (c *Conn) asked(m *wire.Message, result json.RawMessage, what string) (json.RawMessage, error) {
 	failed := func(why string) (json.RawMessage, error) {
 		if warn := c.conn.Caller.Connection().Warn; warn != nil {

@@ -193,7 +193,7 @@ func (t *listeners) notify(method string, params json.RawMessage) {
 	}
 }
 
-// put adds a notification unless an equal notification is pending or too many are.
+// put adds a notification, unless an equal one or maxPending others are pending.
 func (l *listener) put(op dialect.Op) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -88,7 +88,8 @@ func (c *Conn) call(ctx context.Context, in *dialect.Inbound) (json.RawMessage, 
 	return result, err
 }
 
-// begin starts the hook of a request. A file contains the client's responses and the hook's state, if any.
+// begin starts the hook of a request. The hook receives the client's responses and kept, the state that an earlier hook
+// printed, in a file.
 func (s *Server) begin(c *Conn, in *dialect.Inbound, req *request, kept string) (*run, error) {
 	file, err := writeInput(&in.Msg, kept)
 	if err != nil {
@@ -203,7 +204,8 @@ func (r *run) nextLocked(req *request, t *timers) step {
 	return next
 }
 
-// isAsking reports whether the run continues. If it does, its result requests input for its own questions.
+// isAsking reports whether the run continues. If it does, the result of await contains the run's questions, not those
+// that a hook printed.
 func (r *run) isAsking() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

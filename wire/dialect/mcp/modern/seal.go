@@ -32,7 +32,8 @@ func newSeal(key []byte) seal {
 	return seal{aead}
 }
 
-// close encrypts the state of a call, together with the time when it expires.
+// close encrypts the state of a call, together with the time when it expires. identity names the client, and what is
+// the digest of the call.
 func (s seal) close(state, identity, what string, within time.Duration) string {
 	nonce := make([]byte, s.aead.NonceSize())
 	_, _ = rand.Read(nonce) // never fails

@@ -50,7 +50,7 @@ func (c *Conn) isTask(m *wire.Message) (bool, error) {
 	return false, nil
 }
 
-// knowsTasks reports whether the client declared the extension.
+// knowsTasks reports whether the client declared the extension for tasks.
 func knowsTasks(params json.RawMessage) bool {
 	return scan.Type(scan.Get(scan.Get(meta(params, MetaCapabilities), "extensions"), Tasks)) == 'o'
 }

@@ -17,7 +17,7 @@ func (r *run) waitLocked() error {
 	return nil
 }
 
-// resumeLocked ends such a wait. The caller holds the lock.
+// resumeLocked ends the wait that waitLocked began, if any. The caller holds the lock.
 func (r *run) resumeLocked() {
 	if r.waiting != nil {
 		r.waiting.Stop()
@@ -30,7 +30,7 @@ func (r *run) resumeLocked() {
 // expire stops a run whose client did not answer in time.
 func (r *run) expire() { r.stop(wire.NewError(wire.CodeServer, "the client did not answer in time")) }
 
-// stop ends a run before its hook has ended.
+// stop cancels the run's hook. why becomes the error of the run if the hook has not ended yet.
 func (r *run) stop(why *wire.Error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
