@@ -10,7 +10,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event returns the user's event for m. Members without a field of wire.Event become members of Extra. An accepted or
+// Event sets ev to the user's event for m. Members without a field of wire.Event become members of Extra. An accepted or
 // running job is progress with its id as Job.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	switch {

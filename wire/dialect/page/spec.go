@@ -93,8 +93,8 @@ func settings(p *load.Page) (all []dialect.Setting) {
 	return all
 }
 
-// rules returns the dialect file's rules as TOML for wire/validate/rules. Without [rules], they are those of the base. Without
-// [rules], there are none if the dialect file renames members or changes the form of messages.
+// rules returns the dialect file's rules as TOML for wire/validate/rules. Without [rules], it returns those of the base,
+// or none if the dialect file renames members or changes the form of messages.
 func rules(p *load.Page) string {
 	set := map[string]any{"page": p.Source}
 	if p.Source == "" {

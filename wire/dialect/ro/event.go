@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event returns the user's event for m. A result before the last one becomes progress with the result as data. The last
+// Event sets ev to the user's event for m. A result before the last one becomes progress with the result as data. The last
 // result becomes data, or a failure if its status is error ("Async Results" in the specification). Job is the target of
 // an async result, or the job in a response. Other members beside the result become members of Extra.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {

@@ -16,7 +16,7 @@ import (
 // maxBeats bounds the peer's heartbeats that are not yet answered. More heartbeats are ignored.
 const maxBeats = 16
 
-// beat reports whether m is a heartbeat of the peer. KeepAlive answers it.
+// beat reports whether m is a heartbeat of the peer, and passes it to KeepAlive, which answers it.
 func (c *Codec) beat(m *wire.Message) (bool, error) {
 	rule := c.d.Page.Alive.Of(c.o.Serving)
 	if rule == nil || rule.Is == nil || m.Kind == wire.Invalid && scan.Valid(m.Raw, wire.DefaultMaxDepth) != nil {
@@ -37,14 +37,14 @@ func (c *Codec) Begin() {
 	}
 }
 
-// The time between two heartbeats is bounded, in milliseconds.
+// Bounds of the time between two heartbeats, in milliseconds.
 const (
 	shortest = 10
 	longest  = 1e9
 )
 
-// KeepAlive answers the peer's heartbeats, and sends heartbeats after Begin, until ctx ends. If the dialect file has no heartbeats, it
-// returns at once. It returns the error of a program.
+// KeepAlive answers the peer's heartbeats, and sends heartbeats after Begin, until ctx ends or a program fails. It
+// returns the program's error. If the dialect file has no heartbeats, it returns at once.
 func (c *Codec) KeepAlive(ctx context.Context, caller dialect.Caller) error {
 	rule := c.d.Page.Alive.Of(c.o.Serving)
 	if c.beats == nil {

@@ -26,8 +26,8 @@ const (
 	maxAwaitedBytes = 1 << 20
 )
 
-// keepForHandshake stores m for steps that await a message. If m is not a message of the dialect but meets a step's condition,
-// it becomes a Handshake.
+// keepForHandshake stores m for steps that await a message. If m is not a message of the dialect but meets a step's
+// condition, it becomes a Handshake. A notification that meets a condition gets the mark Awaited.
 func (c *Codec) keepForHandshake(m *wire.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

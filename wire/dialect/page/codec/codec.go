@@ -55,7 +55,7 @@ type call struct {
 	stream wire.ID
 	result json.RawMessage // the response that opened the stream
 	extra  json.RawMessage // the extra members of its request, or nil
-	begun  bool
+	begun  bool            // an item has arrived
 
 	companion Companion // may be nil
 }
@@ -219,7 +219,7 @@ func (c *Codec) wrap(op *dialect.Op, s *call) error {
 	return nil
 }
 
-// addToken adds a token to the params, with which notifications refer to the call.
+// addToken adds to the params of op a token that the peer's notifications about the call contain.
 func (c *Codec) addToken(op *dialect.Op, s *call) error {
 	rule := c.d.Page.During.Token
 	if rule == nil || c.o.Serving || len(op.Params) > 0 && scan.Type(op.Params) != 'o' {
@@ -235,7 +235,8 @@ func (c *Codec) addToken(op *dialect.Op, s *call) error {
 	return nil
 }
 
-// Merged returns obj with the members of more merged into it recursively. A nil obj is {}.
+// Merged returns obj with the members of more merged into it recursively. The values in more take precedence. If obj is
+// not an object, Merged returns more.
 func Merged(obj, more []byte) []byte {
 	if scan.Type(obj) != 'o' {
 		return more
@@ -258,7 +259,7 @@ func Merged(obj, more []byte) []byte {
 	return o.End()
 }
 
-// Event returns the user's event for m.
+// Event sets ev to the user's event for m.
 func (c *Codec) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Event != nil {
 		*ev = *m.Event

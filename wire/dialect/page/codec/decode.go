@@ -37,7 +37,7 @@ func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	return c.out, batch, nil
 }
 
-// refusesBatches reports whether the client may not send batches.
+// refusesBatches reports whether the server rejects batches.
 func (c *Codec) refusesBatches() bool {
 	rule := c.d.Page.Serve.Batches
 	if rule == nil || !c.o.Serving {
@@ -57,7 +57,7 @@ func (c *Codec) message(m *wire.Message) error {
 		return c.response(m)
 	case wire.Notification:
 		return c.notification(m)
-	case wire.Item: // one of several responses, or
+	case wire.Item: // with an id, it is one of several responses
 		if len(m.ID) > 0 {
 			return c.itemOf(m)
 		}
@@ -127,8 +127,8 @@ func (c *Codec) response(m *wire.Message) error {
 	return nil
 }
 
-// streamResponse handles the response to the request for the stream of s. The response may be an error. over reports that the response
-// ends the stream.
+// streamResponse handles the response to the request for the stream of s. The response may be an error. over means that
+// the response ends the stream.
 func (c *Codec) streamResponse(m *wire.Message, s *call, over bool) error {
 	if err := c.unwrapped(m, s); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (c *Codec) streamResponse(m *wire.Message, s *call, over bool) error {
 	return nil
 }
 
-// onlyEnds reports whether a response has no value and only ends the items before it.
+// onlyEnds reports whether a response has no value and only ends the items before it. If so, it becomes the final item.
 func (c *Codec) onlyEnds(m *wire.Message, s *call) bool {
 	if !s.begun || m.Err != nil || string(m.Body) != "null" || !c.d.Page.ReadsItems() {
 		return false
@@ -164,7 +164,7 @@ func (c *Codec) onlyEnds(m *wire.Message, s *call) bool {
 	return true
 }
 
-// continues reports whether a response is an item of the call, because more items follow.
+// continues reports whether m, a response that does not end the call, is an item of the call.
 func (s *call) continues(m *wire.Message) bool {
 	return m.Err == nil && (s.rule == nil || s.rule.First)
 }

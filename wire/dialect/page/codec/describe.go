@@ -274,8 +274,8 @@ func (c *Codec) Ask(ctx context.Context, caller dialect.Caller, method string, p
 	return m.Body, nil
 }
 
-// Typing returns a catalog with the types of a method's params. It returns nil if the dialect file is not typed, or if it wraps
-// calls, but not those of the method.
+// Typing returns a catalog with the types of a method's params. It returns nil if the dialect file has no types, or if it
+// wraps calls of other methods only.
 func (c *Codec) Typing(ctx context.Context, caller dialect.Caller, method string) (*catalog.Catalog, error) {
 	if !c.d.Page.Typed || len(c.d.Page.Describe) == 0 || c.d.Page.Call != nil && c.d.Plain(method) {
 		return nil, nil

@@ -75,7 +75,7 @@ func byStars(patterns iter.Seq[string]) []string {
 // Plan returns the form of the dialect file's messages. It returns nil if they have the form of the base.
 func (d *Dialect) Plan() *envelope.Plan { return d.plan }
 
-// messages returns a codec for messages only, without the dialect file's flows.
+// messages returns a codec for messages only, without the dialect file's flows. now returns the connection's variables.
 func (d *Dialect) messages(o dialect.CodecOptions, now func() *program.Conn) dialect.Codec {
 	if d.plan != nil {
 		return envelope.New(d.plan, envelope.Options{MaxDepth: o.MaxDepth, Serving: o.Serving, Conn: now})
@@ -87,7 +87,8 @@ func (d *Dialect) messages(o dialect.CodecOptions, now func() *program.Conn) dia
 	return jsonrpc.NewCodec(jsonrpc.Options{Version: v, MaxDepth: o.MaxDepth})
 }
 
-// CancelFails returns an error if the program for a cancel fails, so that the cancelled request is unknown.
+// CancelFails returns the error of the program for a cancel, or nil. If the program fails, a server cannot find the id of
+// the request in a cancel.
 func (d *Dialect) CancelFails() error {
 	_, err := d.target()
 	return err

@@ -47,8 +47,8 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 	return m, err
 }
 
-// unsubscribe returns the message that ends a stream. It calls the user's method, or uses the method in the dialect
-// file.
+// unsubscribe returns the message that ends a stream: a call of the user's method, or the message that the dialect file
+// defines.
 func (c *Codec) unsubscribe(op dialect.Op, s *call) (wire.Message, error) {
 	c.forget(s)
 	end := s.rule.End

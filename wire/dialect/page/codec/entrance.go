@@ -51,7 +51,8 @@ func (e *entrance) settle(succeeded bool) {
 	e.change.Pass()
 }
 
-// leave reports whether an earlier message was the client's last request. now reports that this message is.
+// leave reports whether an earlier message was the client's last request. now means that the current message is that
+// request.
 func (e *entrance) leave(now bool) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

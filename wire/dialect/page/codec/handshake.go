@@ -214,7 +214,7 @@ func (c *Codec) answer(step *load.Step, got answer) error {
 	return refused(step, c.accept(step.Accept, step.Keep, step.Call, m.Body))
 }
 
-// Shutdown runs the steps in [[leave]].
+// Shutdown ends the flow's work and runs the steps in [[leave]]. Without a complete handshake, it does nothing.
 func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	if c.o.Serving || c.o.HandshakeDone || !c.isTaken(wholeHandshake{}) {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// items appends an item for each stream that the notification belongs to.
+// items appends an item for each stream that the notification belongs to. It reports whether there is such a stream.
 func (c *Codec) items(m *wire.Message) (found bool, err error) {
 	for _, s := range c.streams {
 		var item wire.Message
@@ -190,7 +190,7 @@ func (c *Codec) subscription(op *dialect.Op, s *call) error {
 	return nil
 }
 
-// opens turns the notification that confirms a stream into a response.
+// opens reports whether a notification confirms a stream. If so, it becomes the response to the stream's request.
 func (c *Codec) opens(m *wire.Message) (bool, error) {
 	for _, s := range c.streams {
 		if s.rule.Opened != m.Method || s.result != nil || !c.shares(s, m) {

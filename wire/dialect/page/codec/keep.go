@@ -118,7 +118,7 @@ func (c *Codec) Keep(values json.RawMessage) {
 	c.conn.Kept, c.shared = Merged(c.conn.Kept, values), nil
 }
 
-// refused returns the error of a step. If the step is a login, the error is of kind Auth.
+// refused returns the error of a step. If the step is a login, an error of kind Protocol becomes one of kind Auth.
 func refused(step *load.Step, err error) error {
 	if f := wire.AsFault(err); step.Login && f != nil && f.Kind == wire.Protocol {
 		login := *f

@@ -21,8 +21,8 @@ func Of(c dialect.Codec) *Codec {
 // NewCodec returns the codec of one connection.
 func (d *Dialect) NewCodec(o dialect.CodecOptions) dialect.Codec { return d.newCodec(o) }
 
-// Abilities returns the dialect file's flows and the properties of its messages. Notifications without a stream may belong to a
-// request.
+// Abilities returns the dialect file's flows and the properties of its messages. OpenEnded is set because notifications
+// that name no stream may be the items of a Subscribe.
 func (c *Codec) Abilities() dialect.Abilities {
 	of := c.Codec.Abilities() // the messages
 	a := dialect.Abilities{
@@ -78,8 +78,8 @@ func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 // cancelled is the error code in the engine's response to a cancelled request.
 const cancelled = "-32800"
 
-// Reply encodes one event of the answer to req. If the peer has cancelled the request, the response has the code that the dialect
-// file defines for that, or there is none if the dialect file says so.
+// Reply encodes one event of the answer to req. If the peer has cancelled the request, and the dialect file has
+// cancel.answer, that is the code of the error response. If it is not a code, Reply returns no message.
 func (c *Codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if len(c.dropped) > 0 && c.dropped[string(req.ID)] {
 		code, ok := c.d.Page.Cancel.Answer.(int64)

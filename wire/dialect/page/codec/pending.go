@@ -70,8 +70,8 @@ func (c *Codec) settlePending(s *call) error {
 	return nil
 }
 
-// Answers runs hooks, concurrently, for requests, an object of {method, params} by name. It returns an object with the results by the same
-// names, or nil if answered contains all names.
+// Answers runs hooks, concurrently, for requests, an object of {method, params} by name, except for those whose names are
+// in answered. It returns an object with the results by the same names, or nil if answered contains all names.
 func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests json.RawMessage, answered map[string]bool) (json.RawMessage, error) {
 	ask := caller.Connection().Ask
 	var names []string

@@ -181,8 +181,8 @@ func (r *rounds) open(op dialect.Op) step {
 	return step{st, err}
 }
 
-// failed repeats the call if the flow allows that after m, an error of the peer, or err. why is the error in either
-// case.
+// failed repeats the call if the flow allows that after m, an error of the peer, or err. Otherwise, the stream yields m
+// or err. why is the error in either case.
 func (r *rounds) failed(m wire.Message, err, why error) step {
 	again, instead := r.flow.Failed(r.ctx, r.caller, r.op, why)
 	switch {

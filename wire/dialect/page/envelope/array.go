@@ -66,7 +66,7 @@ func element(parts []part, n int) []byte {
 	return null
 }
 
-// unstyled converts the params of a received message to the form for hooks. notified reports that the message is a
+// unstyled converts the params of a received message to the form for hooks. notified means that the message is a
 // notification.
 func (c *codec) unstyled(method string, params, raw []byte, consts []constant, notified bool) []byte {
 	return c.plan.named(method, c.shaped(params, raw, consts, notified))

@@ -41,8 +41,8 @@ func New(p *Plan, o Options) dialect.Codec {
 	return &codec{plan: p, o: o}
 }
 
-// Abilities returns the members that contain ids ("id" if the id is not at the top level). Notifications without a stream may
-// belong to a request.
+// Abilities returns the members that contain ids ("id" if the id is not at the top level). OpenEnded is set because
+// notifications that name no stream may be the items of a Subscribe.
 func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{
 		RequestID: c.plan.request.id.member("id"), AnswerID: c.plan.response.id.member("id"),
@@ -93,7 +93,7 @@ func (c *codec) newID() wire.ID {
 	return id
 }
 
-// unsubscribe calls the user's method for ending a stream.
+// unsubscribe returns a request that calls the user's method for ending a stream.
 func (c *codec) unsubscribe(op dialect.Op) (wire.Message, error) {
 	if op.Unsubscribe == "" {
 		return wire.Message{}, wire.ErrUnsupported
@@ -188,7 +188,7 @@ func (c *codec) extra(raw []byte) json.RawMessage {
 	return c.plan.Extra(raw, c.scope())
 }
 
-// Event returns the user's event for m.
+// Event sets ev to the user's event for m.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	jsonrpc.SetEvent(ev, m, c.extra(m.Raw))
 	return nil

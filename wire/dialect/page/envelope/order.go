@@ -41,7 +41,7 @@ func (o *order) oldest(remove bool) wire.ID {
 	return id
 }
 
-// inTurn returns the messages to write when msg, a response to the request with that id, is ready. last reports that it
+// inTurn returns the messages to write when msg, a response to the request with that id, is ready. last means that msg
 // is the final response.
 func (o *order) inTurn(id wire.ID, msg []byte, last bool) (due [][]byte) {
 	if !slices.ContainsFunc(o.open, func(open wire.ID) bool { return bytes.Equal(open, id) }) {

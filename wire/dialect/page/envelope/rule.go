@@ -175,7 +175,7 @@ func (c *codec) allowed(raw []byte, none []place, kind, method string) error {
 	return nil
 }
 
-// repeats returns the extra members of a request that the response repeats.
+// repeats returns those extra members of the request raw that its response repeats, or nil.
 func (c *Plan) repeats(raw []byte) json.RawMessage {
 	beside := c.Beside(raw)
 	for _, p := range c.response.none {

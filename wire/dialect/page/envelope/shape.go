@@ -118,8 +118,8 @@ func spliced(msg []byte, path []string, val []byte) []byte {
 	return scan.Splice(msg, path[0], val)
 }
 
-// Templates returns an error response and an empty response as the plan writes them, with $id, $code, $message and $data in
-// place of values.
+// Templates returns an error response and a response with the result true as the plan writes them, with $id, $code,
+// $message and $data in place of values.
 func (c *Plan) Templates() (failed, ended string) {
 	write := func(ev wire.Event) string {
 		replies, err := New(c, Options{}).Reply(wire.Message{Kind: wire.Request, ID: wire.ID(`"$id"`)}, ev)
@@ -136,8 +136,8 @@ func (c *Plan) Templates() (failed, ended string) {
 	return write(wire.Event{Kind: wire.Failure, Final: true, Err: e}), write(wire.Event{Kind: wire.Data, Final: true, Data: json.RawMessage("true")})
 }
 
-// TakesErrors reports whether a client would read an error response, in the form of the dialect file or of its base, as a result.
-// It returns false if it cannot test this.
+// TakesErrors reports whether a client would read an error response, in the form of the dialect file or of its base, as a
+// result. It returns false if no response can be made for a test.
 func (c *Plan) TakesErrors() bool {
 	if c.page.Call != nil && c.page.Call.Error != nil { // this program finds the errors in results
 		return false
@@ -159,7 +159,8 @@ func (c *Plan) ErrorMembers() (code, data bool) {
 	return string(m.Err.Code) == string(e.Code), string(m.Err.Data) == string(e.Data)
 }
 
-// readBack returns the message that a client reads if a server responds with e. ok is false if it cannot test this.
+// readBack returns the message that a client reads if a server responds with e. ok is false if the plan cannot write or
+// read such a response.
 func (c *Plan) readBack(e *wire.Error) (m wire.Message, ok bool) {
 	one := New(c, Options{}).(*codec)
 	req, err := one.Encode(dialect.Op{Kind: dialect.Call, Method: "m"})

@@ -1,6 +1,6 @@
 package load
 
-// HTTP defines which HTTP exchanges form a session.
+// HTTP defines the sessions, headers and URLs for messages over HTTP.
 type HTTP struct {
 	Session string           `toml:"session" says:"the header that names a session. A client sends the value from a response with each later request. A server starts a session with the first call (serve.first)"`
 	Again   int              `toml:"again" says:"the HTTP status, such as 409, of a response that serves only to deliver that header. A client sends the message again with the header. A server uses this status to reject requests without the header"`

@@ -20,8 +20,8 @@ import (
 // maxSize bounds the size of a dialect file in bytes.
 const maxSize = 1 << 20
 
-// Trusting decodes b, the text of an embedded dialect file, without the checks of Parse, which the tests perform.
-// Programs are compiled when they are first used.
+// Trusting decodes b, the text of an embedded dialect file, without the checks of Parse: tests have checked embedded
+// files. Programs are compiled when they are first used.
 func Trusting(file string, b []byte) (*Page, error) {
 	p := &Page{}
 	if err := toml.Read(b, p); err != nil {
@@ -56,7 +56,7 @@ func syntax(file string, err error) error {
 	return wire.Usagef("%s: %v", file, err)
 }
 
-// File returns the dialect file at path. It refuses a file that other users can write to. Errors are usage Faults.
+// File returns the dialect file at path. It refuses a file that other users can change. Errors are usage Faults.
 func File(path string) (*Page, error) {
 	real, err := filepath.EvalSymlinks(path)
 	switch {

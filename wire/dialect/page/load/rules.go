@@ -19,7 +19,7 @@ type rule struct {
 	says   string
 }
 
-// ruled is a table that has rules.
+// ruled is implemented by the types of tables that have rules.
 type ruled interface {
 	rules(p *Page) []rule
 }

@@ -171,7 +171,7 @@ func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessag
 	return outs, p.failed(err, ListLimit)
 }
 
-// Holds reports whether an output for the input in is neither null nor false. A nil Program returns true.
+// Holds reports whether any output for the input in is neither null nor false. A nil Program returns true.
 func (p *Program) Holds(in json.RawMessage, vals jq.Values) (bool, error) {
 	if p == nil {
 		return true, nil

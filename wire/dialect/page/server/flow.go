@@ -51,7 +51,7 @@ type Flow interface {
 type Work interface {
 	// Emitted receives each event of the hook.
 	Emitted(ev wire.Event)
-	// Mark returns the params of a notification with a reference to the work added.
+	// Mark returns params, those of a notification, with an added reference to the work.
 	Mark(params json.RawMessage) json.RawMessage
 	// End receives the outcome of the hook.
 	End(ctx context.Context, result json.RawMessage, err error)

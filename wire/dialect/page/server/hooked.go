@@ -82,7 +82,7 @@ func (h *handler) isRunning(hook string) bool {
 	return false
 }
 
-// feed sends a hook's data as the items of s.
+// feed sends a hook's data as the items of s. open sends the response to the request before the hook starts.
 func (h *handler) feed(s *stream, open func() error) error {
 	defer h.remove(&s.ongoing)
 	progress := h.newProgressSender(s.ctx, &s.in.Msg)

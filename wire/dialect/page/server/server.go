@@ -223,7 +223,7 @@ func (h *handler) exact(method string) bool {
 	return slices.Contains(h.Codec.Scope().Conn.Hooks, method)
 }
 
-// unknown returns the error for a method that no hook answers. Its data contains the most similar name.
+// unknown returns the error for a method that no hook answers. Its data contains the most similar name, if any.
 func (h *handler) unknown(code int, message, name string) error {
 	e := wire.NewError(code, message)
 	if _, names := h.offers(); names != nil {

@@ -86,8 +86,8 @@ func (h *handler) end(in *dialect.Inbound, streams bool) (err error) {
 	return err
 }
 
-// run registers a wrapped call. It returns the context for the hook, which ends with the call; it may already have
-// ended.
+// run registers a wrapped call. It returns the context for the hook. The context ends with the call, which may already
+// have ended.
 func (h *handler) run(ctx context.Context, in *dialect.Inbound, sc *program.Scope) (context.Context, *ongoing) {
 	ctx, cancel := context.WithCancel(ctx)
 	params := *sc

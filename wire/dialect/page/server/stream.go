@@ -15,15 +15,15 @@ import (
 // A stream is a local stream of items.
 type stream struct {
 	ongoing
-	ctx   context.Context // for a stream with its own hook; ends with the hook
+	ctx   context.Context // the context of the hook of a stream from newFed; nil for other streams
 	in    *dialect.Inbound
 	rule  *load.Subscribe
 	serve load.Items
 	scope *program.Scope // the variables of the request; Result is the response
 }
 
-// stream answers a request with the data of a hook. The first value is the result if the dialect file says so. Other values are
-// items. The stream ends when the hook ends or the client ends it.
+// stream answers a request with the data of a hook. If rule.First is true, the first value is the response. All other
+// values are items. The stream ends when the hook ends or the client ends it.
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Request, name string, rule *load.Subscribe) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -113,7 +113,7 @@ func (h *handler) item(ctx context.Context, s *stream, data json.RawMessage) (er
 func (h *handler) over(s *stream, err error) error {
 	w := &h.d.Page.Write
 	switch {
-	case err != nil && w.Event != nil: // it has the id of the request, as the error has
+	case err != nil && w.Event != nil: // items contain the id of the request, so an error response can end the stream
 		return s.in.Emit(wire.Event{Kind: wire.Failure, Final: true, Err: wire.AsError(h.public(err))})
 	case err == nil && w.End != nil:
 		return h.write(s, w.End, s.scope)

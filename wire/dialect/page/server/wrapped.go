@@ -156,7 +156,7 @@ type progressSender struct {
 
 	mu    sync.Mutex
 	sent  bool    // some progress was sent
-	last  float64 // the last progress
+	last  float64 // the last value of the member progress
 	of    bool    // last is a fraction of the whole, not a count
 	tried bool    // an attempt was made to send the begin message
 	begun bool    // the begin message was sent
