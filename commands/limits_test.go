@@ -28,7 +28,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: there is no flag --%s", l.What, l.Flag)
 		}
 		if l.What == "" || l.Bound == "" || l.Then == "" {
-			t.Errorf("%+v says too little", l)
+			t.Errorf("%+v lacks What, Bound or Then", l)
 		}
 	}
 }

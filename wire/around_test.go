@@ -27,7 +27,7 @@ func FuzzAround(f *testing.F) {
 			}
 		}
 		if !digits && !bytes.Equal(back, append(bytes.TrimSuffix(bytes.Clone(text), []byte("\x1e")), 0x1e)) {
-			t.Errorf("%q became %q", text, back)
+			t.Errorf("%q: got %q", text, back)
 		}
 	})
 }
@@ -37,7 +37,7 @@ func TestAroundDigits(t *testing.T) {
 	for text, want := range map[string]string{`42["a"]`: `["42",["a"]]`, "2": `["2"]`, "": `[""]`, `{"a":1}`: `["",{"a":1}]`, "x": `["",x]`} {
 		msgs := a.Open([]byte(text))
 		if len(msgs) != 1 || string(msgs[0]) != want || string(a.Close(msgs[0])) != text && text != "x" {
-			t.Errorf("%q became %q", text, msgs)
+			t.Errorf("%q: got %q", text, msgs)
 		}
 	}
 	if got := a.Close([]byte(`{"a":1}`)); string(got) != `{"a":1}` {

@@ -15,7 +15,7 @@ import (
 func TestAgentKnowsStatuses(t *testing.T) {
 	topic, ok := help.TopicNamed("agent")
 	if !ok {
-		t.Fatal("there is no such topic")
+		t.Fatal("there is no topic agent")
 	}
 	_, rows, _ := strings.Cut(topic.Text, "# ERRORS\n")
 	rows, _, _ = strings.Cut(rows, "\n# ")

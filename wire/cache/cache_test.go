@@ -51,10 +51,10 @@ func TestIdentity(t *testing.T) {
 	once("words of another list", Fingerprint(e, "/", nil, []string{"a"}))
 	once("a header", discoveryFile(e, transport.Config{Header: http.Header{"Authorization": {"1"}}}))
 	if a, b := discoveryFile(e, transport.Config{Header: http.Header{"X": {"1"}}}), discoveryFile(e, transport.Config{Header: http.Header{"X": {"2"}}}); a != b {
-		t.Error("the value of a header counts for discovery")
+		t.Error("the file name depends on the value of a header")
 	}
 	if s := SourceOf(parse(t, "stdio:"), "", ""); s != (Source{}) {
-		t.Errorf("stdio: is a source: %+v", s)
+		t.Errorf("stdio: has a source: %+v", s)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestIdentityOfRelativePaths(t *testing.T) {
 	path, program := SourceOf(e, "", ""), SourceOf(command, "", "")
 	t.Chdir(t.TempDir())
 	if SourceOf(e, "", "") == path || SourceOf(command, "", "") == program {
-		t.Error("another folder is the same peer")
+		t.Error("the same relative path in another directory has the same source")
 	}
 }
 
@@ -84,7 +84,7 @@ func TestNoIdentityWithoutAFolder(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, id, err)
 		}
 		if source := SourceOf(parse(t, text), "", ""); (source != Source{}) != known {
-			t.Errorf("%s: its answers are kept as %v", text, source)
+			t.Errorf("%s: its results are cached as %v", text, source)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := Write(filepath.Join(folder, "d"), []byte("x"), time.Time{}); err == nil {
-		t.Error("a folder was replaced")
+		t.Error("a directory was replaced")
 	}
 	Update(file, func(old []byte) []byte { return append(old, '!') })
 	if got := string(Read(file)); got != "two!" {
@@ -113,7 +113,7 @@ func TestWrite(t *testing.T) {
 	}
 	Update(file, func([]byte) []byte { return nil })
 	if left, _ := os.ReadDir(folder); len(left) != 1 || Read(file) != nil {
-		t.Errorf("left: %v", left)
+		t.Errorf("files: %v, want one", left)
 	}
 }
 
@@ -132,14 +132,14 @@ func TestAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if Get("old") != nil || Get("none") != nil {
-		t.Error("found what is too old, or is not there")
+		t.Error("Get returned an expired or missing result")
 	}
 	file, _ := answerFile("old")
 	if err := Put("other", Answer{Raw: raw, At: time.Now(), MaxAge: time.Hour}); err != nil || Get("k") == nil {
-		t.Errorf("what is not too old goes: %v", err)
+		t.Errorf("a valid result was removed: %v", err)
 	}
 	if err := Put("k", Answer{Raw: raw, At: time.Now(), MaxAge: time.Hour}); err != nil || Read(file) != nil {
-		t.Errorf("what is too old stays: %v", err)
+		t.Errorf("an expired result was not removed: %v", err)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestDiscovery(t *testing.T) {
 	e := parse(t, "jsonrpc1+ws://h/")
 	keep := func(json.RawMessage) json.RawMessage { return json.RawMessage(`{}`) }
 	if d := Discovery(e, transport.Config{}, None); d.Load != nil || d.Update != nil {
-		t.Error("None reads or writes")
+		t.Error("None must neither read nor write")
 	}
 	d := Discovery(e, transport.Config{}, Refresh)
 	if d.Load != nil {
@@ -159,6 +159,6 @@ func TestDiscovery(t *testing.T) {
 		t.Errorf("read %s", d.Load())
 	}
 	if d := Discovery(parse(t, "demo:"), transport.Config{}, Usual); d.Load != nil || d.Update != nil {
-		t.Error("what a demo says is kept")
+		t.Error("the description of a demo is cached")
 	}
 }

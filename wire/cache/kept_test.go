@@ -96,12 +96,12 @@ func TestKeepOfOutlines(t *testing.T) {
 		keep   catalog.Keep
 		stored bool
 	}{
-		"no limit":    {catalog.Keep{}, true},
-		"a minute":    {catalog.Keep{Age: age(time.Minute)}, true},
-		"no time":     {catalog.Keep{Age: age(0)}, false},
-		"for one":     {catalog.Keep{Private: true}, false},
-		"for one, 1m": {catalog.Keep{Age: age(time.Minute), Private: true}, false},
-		"over":        {catalog.Keep{Age: age(time.Nanosecond)}, false},
+		"no limit":          {catalog.Keep{}, true},
+		"a minute":          {catalog.Keep{Age: age(time.Minute)}, true},
+		"no time":           {catalog.Keep{Age: age(0)}, false},
+		"private":           {catalog.Keep{Private: true}, false},
+		"private, a minute": {catalog.Keep{Age: age(time.Minute), Private: true}, false},
+		"over":              {catalog.Keep{Age: age(time.Nanosecond)}, false},
 	} {
 		KeepOutlines("ws://h/", "", []Outline{{Method: "earlier"}}, catalog.Keep{})
 		KeepOutlines("ws://h/", "", []Outline{{Method: "m"}}, tt.keep)

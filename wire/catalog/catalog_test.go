@@ -34,7 +34,7 @@ func TestUnknownMembersAreKeptInExtra(t *testing.T) {
 		t.Fatal(err)
 	}
 	if twice, _ := again.Marshal(); string(twice) != want {
-		t.Errorf("read and written again: %s", twice)
+		t.Errorf("after Parse and Marshal: %s", twice)
 	}
 	var direct catalog.Catalog
 	if err := json.Unmarshal([]byte(in), &direct); err != nil {
@@ -137,12 +137,12 @@ func TestTheJSONSchema(t *testing.T) {
 		}
 		c, _ := serve.Demo(name)
 		if written, err := c.Marshal(); err != nil || s.Check(t.Context(), written) != nil {
-			t.Errorf("demo:%s as we write it: %v, %v", name, err, s.Check(t.Context(), written))
+			t.Errorf("demo:%s after Marshal: %v, %v", name, err, s.Check(t.Context(), written))
 		}
 	}
 	for _, c := range broken {
 		if s.Check(t.Context(), json.RawMessage(c.text)) == nil && !c.unseen {
-			t.Errorf("%s is taken", c.text)
+			t.Errorf("%s is accepted", c.text)
 		}
 	}
 }
@@ -239,10 +239,10 @@ func FuzzParse(f *testing.F) {
 		}
 		again, err := catalog.Parse(b)
 		if err != nil {
-			t.Fatalf("what was written is not read: %s: %v", b, err)
+			t.Fatalf("Parse rejects the output of Marshal: %s: %v", b, err)
 		}
 		if twice, _ := again.Marshal(); string(twice) != string(b) {
-			t.Fatalf("not the same when read again:\n%s\n%s", b, twice)
+			t.Fatalf("changed by Parse:\n%s\n%s", b, twice)
 		}
 		catalog.StripRun(c)
 		if b, err = c.Marshal(); err != nil || !json.Valid(b) {

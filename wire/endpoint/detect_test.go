@@ -44,7 +44,7 @@ func TestSigns(t *testing.T) {
 			got = s.Rewrite(c.typed)
 		}
 		if got != c.want {
-			t.Errorf("%s, which says %q, is written %q", c.typed, c.said, got)
+			t.Errorf("%s, whose peer sends %q, is rewritten to %q", c.typed, c.said, got)
 		}
 		if again, err := Parse(got, ""); got != "" && err != nil {
 			t.Errorf("%s: %v, %+v", got, err, again)

@@ -37,10 +37,10 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: dialect %q, framing %q", c.text, e.Dialect, e.Framing)
 		}
 		if c.shown != "" && e.String() != c.shown {
-			t.Errorf("%s is shown as %s", c.text, e)
+			t.Errorf("%s is printed as %s", c.text, e)
 		}
 		if s := e.String(); strings.Contains(s, "secret") || strings.Contains(s, "abc") {
-			t.Errorf("%s is shown as %s", c.text, s)
+			t.Errorf("%s is printed as %s", c.text, s)
 		}
 	}
 }
@@ -67,7 +67,7 @@ func TestParseRefuses(t *testing.T) {
 		}
 	}
 	if _, err := Parse("jsonrpc1+tcp://h:1", "jsonrpc"); wire.AsFault(err) == nil {
-		t.Error("a prefix that differs from --dialect was taken")
+		t.Error("a prefix that differs from --dialect was accepted")
 	}
 }
 
@@ -84,7 +84,7 @@ func TestCodecOptions(t *testing.T) {
 		t.Errorf("http: %v, %v", e, err)
 	}
 	if (Endpoint{}).Spec().NewCodec != nil {
-		t.Error("an endpoint whose dialect is not known has a codec")
+		t.Error("an endpoint without a dialect has a codec")
 	}
 }
 

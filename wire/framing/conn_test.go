@@ -151,7 +151,7 @@ func TestHeldBytesAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(c.pending) > bufferSize+len(msg) {
-			t.Fatalf("%d bytes are held back", len(c.pending))
+			t.Fatalf("%d bytes are not returned", len(c.pending))
 		}
 	}
 	if err := c.Flush(); err != nil || s.Len() != 1001*1000 {
@@ -277,7 +277,7 @@ func TestNoAllocationPerMessage(t *testing.T) {
 			}
 			out := framing(&void{}, wire.Options{})
 			if n := testing.AllocsPerRun(2000, func() { _ = out.Send(object240) }); n != 0 {
-				t.Errorf("%s: %v allocations a message sent", name, n)
+				t.Errorf("%s: %v allocations per message sent", name, n)
 			}
 		}
 	}

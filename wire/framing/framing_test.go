@@ -62,7 +62,7 @@ func (s scenario) read(t *testing.T, r io.Reader, together bool) outcome {
 		if err != nil {
 			got.err = err
 			if _, again := c.Recv(); again != err {
-				t.Errorf("after %v Recv returns %v", err, again)
+				t.Errorf("after %v, Recv returned %v", err, again)
 			}
 			return got
 		}
@@ -274,7 +274,7 @@ func TestErrorsOfTheBytesBelow(t *testing.T) {
 				var gone *wire.CloseError
 				switch {
 				case cause != plain && err != cause:
-					t.Errorf("%s %q: %v becomes %v", name, begin, cause, err)
+					t.Errorf("%s %q: got %v, then %v", name, begin, cause, err)
 				case cause == plain && (!errors.As(err, &gone) || !errors.Is(err, plain)):
 					t.Errorf("%s %q: %v", name, begin, err)
 				}

@@ -39,7 +39,7 @@ func fuzz(f *testing.F, name string, seeds []scenario) {
 			_, together := r.(*bytes.Reader)
 			got := s.read(t, r, together)
 			if !slices.Equal(whole.msgs, got.msgs) || !slices.Equal(whole.noise, got.noise) || (whole.err == io.EOF) != (got.err == io.EOF) {
-				t.Fatalf("%q: at once %+v, in pieces %+v", in, whole, got)
+				t.Fatalf("%q: whole %+v, in pieces %+v", in, whole, got)
 			}
 		}
 		for _, msg := range whole.msgs {
@@ -72,7 +72,7 @@ func roundTrip(t *testing.T, name string, in []byte) {
 	back := framing(&stream{Reader: strings.NewReader(sent.String())}, wire.Options{NoiseLimit: 1})
 	for range 3 {
 		if got, err := back.Recv(); err != nil || !scan.Equal(got, msg) {
-			t.Fatalf("%q comes back as %q, %v", msg, got, err)
+			t.Fatalf("%q was read back as %q, %v", msg, got, err)
 		}
 	}
 	if _, err := back.Recv(); err != io.EOF {

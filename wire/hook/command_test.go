@@ -102,7 +102,7 @@ func TestBigParams(t *testing.T) {
 	testkit.Expect(t, "a hook that closes stdin", w.call("closed", big), "2")
 	for _, m := range []string{"first", "noise"} {
 		if got := w.call(m, big); got != big {
-			t.Errorf("%s: %d bytes came back, of %d", m, len(got), len(big))
+			t.Errorf("%s: returned %d of %d bytes", m, len(got), len(big))
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestStderrTailIsBounded(t *testing.T) {
 		t.Fatal(answer)
 	}
 	if s := got.Data.Stderr; len(s) != 4096 || !strings.HasSuffix(s, "line 2998\nline 2999\n") {
-		t.Errorf("%d bytes kept", len(s))
+		t.Errorf("%d bytes of stderr are stored", len(s))
 	}
 }
 

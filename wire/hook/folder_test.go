@@ -73,17 +73,17 @@ func TestFolderFaults(t *testing.T) {
 		files map[string]string
 		why   string
 	}{
-		"two for one":        {map[string]string{"a": script, "a.sh": script}, "both a and a.sh"},
-		"two languages":      {map[string]string{"x/a.py": script, "x/a.js": script}, "both x/a.js and x/a.py"},
-		"executable JSON":    {map[string]string{"a.json": script}, "a.json is executable"},
-		"run":                {map[string]string{"a": script, "a.json": `{"run":"sh:1"}`}, "run is not allowed in a description"},
-		"another name":       {map[string]string{"a": script, "a.json": `{"name":"b"}`}, "the file describes a"},
-		"no JSON":            {map[string]string{"a": script, "a.json": `{`}, "must be a JSON object"},
-		"above the folder":   {map[string]string{"a": script, "a.json": `{"params":{"$ref":"../x.json"}}`}, "points outside of the directory"},
-		"an absolute path":   {map[string]string{"a": script, "a.json": `{"params":{"$ref":"/etc/passwd"}}`}, "points outside of the directory"},
-		"a URL":              {map[string]string{"a": script, "a.json": `{"params":{"$ref":"file:///etc/passwd"}}`}, "points outside of the directory"},
-		"a link that leaves": {map[string]string{"a": script, "a.json": `{"params":{"$ref":"out/secret.json"}}`}, "out/secret.json"},
-		"nothing there":      {map[string]string{"a": script, "a.json": `{"params":{"$ref":"none.json"}}`}, "none.json"},
+		"two files for one method":    {map[string]string{"a": script, "a.sh": script}, "both a and a.sh"},
+		"two languages":               {map[string]string{"x/a.py": script, "x/a.js": script}, "both x/a.js and x/a.py"},
+		"executable JSON":             {map[string]string{"a.json": script}, "a.json is executable"},
+		"run":                         {map[string]string{"a": script, "a.json": `{"run":"sh:1"}`}, "run is not allowed in a description"},
+		"another name":                {map[string]string{"a": script, "a.json": `{"name":"b"}`}, "the file describes a"},
+		"not JSON":                    {map[string]string{"a": script, "a.json": `{`}, "must be a JSON object"},
+		"above the directory":         {map[string]string{"a": script, "a.json": `{"params":{"$ref":"../x.json"}}`}, "points outside of the directory"},
+		"an absolute path":            {map[string]string{"a": script, "a.json": `{"params":{"$ref":"/etc/passwd"}}`}, "points outside of the directory"},
+		"a URL":                       {map[string]string{"a": script, "a.json": `{"params":{"$ref":"file:///etc/passwd"}}`}, "points outside of the directory"},
+		"a link out of the directory": {map[string]string{"a": script, "a.json": `{"params":{"$ref":"out/secret.json"}}`}, "out/secret.json"},
+		"a file that does not exist":  {map[string]string{"a": script, "a.json": `{"params":{"$ref":"none.json"}}`}, "none.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := laid(t, tt.files)

@@ -31,7 +31,7 @@ func TestASlotOfACancelledWaiter(t *testing.T) {
 			}
 			switch err := <-gone; {
 			case err == nil && i%2 == 0:
-				t.Fatal("a slot was taken for nobody")
+				t.Fatal("a cancelled request got a slot")
 			case err == nil: // it was quicker than cancel
 				s.release()
 			}
@@ -65,7 +65,7 @@ func TestASlotIsTakenBack(t *testing.T) {
 		synctest.Wait()
 		select {
 		case <-third:
-			t.Fatal("two run at once where one may")
+			t.Fatal("two requests run at once with a limit of one")
 		default:
 		}
 		s.release()

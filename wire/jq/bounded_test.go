@@ -194,11 +194,11 @@ func TestLeftBehind(t *testing.T) {
 	slow := foreign(t, fmt.Sprintf(`"a" * %d | [match("a"; "g")] | length`, letters))
 	for range 2 * maxDetachedRuns {
 		if _, err := printedWithin(context.Background(), slow, time.Millisecond, "null"); err == nil {
-			t.Fatal("it was in time")
+			t.Fatal("the program ended within its limit")
 		}
 	}
 	if n := detachedRuns.Load(); n > maxDetachedRuns {
-		t.Errorf("%d are left behind", n)
+		t.Errorf("%d runs continue after their limit", n)
 	}
 	testkit.Until(t, "all have ended", func() bool { return detachedRuns.Load() == 0 })
 	if got, err := printedWithin(context.Background(), foreign(t, `"aXb" | sub("X"; "-")`), time.Second, "null"); err != nil || got != `"a-b"` {

@@ -60,7 +60,7 @@ func TestPlan(t *testing.T) {
 			t.Fatalf("%s: %v", src, err)
 		}
 		if p.code == nil || (p.plan != nil) != planned {
-			t.Errorf("%s: it has a plan: %v", src, !planned)
+			t.Errorf("%s: has a plan: %v", src, !planned)
 		}
 	}
 }

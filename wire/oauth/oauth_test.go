@@ -113,7 +113,7 @@ func TestPrivateAddresses(t *testing.T) {
 		t.Errorf("a private address: %v", err)
 	}
 	if asked.Load() != 0 {
-		t.Error("a request was sent there")
+		t.Error("a request was sent to the private address")
 	}
 	public, endpoint := context.Background(), context.WithValue(context.Background(), firstKey{}, true)
 	for at, private := range map[string]bool{
@@ -125,7 +125,7 @@ func TestPrivateAddresses(t *testing.T) {
 			t.Errorf("%s: %v", at, err)
 		}
 		if c.allow(endpoint, "h", netip.MustParseAddr(at)) != nil || c.allow(public, "h", netip.MustParseAddr("10.0.0.1")) != nil != !private {
-			t.Errorf("an endpoint at %s: its server may be at a private address only if it is itself", at)
+			t.Errorf("an endpoint at %s: only a private endpoint can have an authorization server at a private address", at)
 		}
 	}
 	c.allowPrivate() // as with --issuer

@@ -76,7 +76,7 @@ func TestSecretsInStrings(t *testing.T) {
 			t.Errorf("%q\n got %q\nwant %q", in, got, want)
 		}
 		if got := string(Text([]byte(in))); strings.Contains(got, "hunter2") || HasSecret([]byte(got)) {
-			t.Errorf("%q: Text leaves %q", in, got)
+			t.Errorf("%q: Text returned %q", in, got)
 		}
 	}
 }

@@ -20,10 +20,10 @@ func TestStream(t *testing.T) {
 		`{"password":"HU\"SH","id":3}`:                                                      `{"password":"…","id":3}`,
 	} {
 		if got := string(new(Stream).Append(nil, []byte(in))); got != want {
-			t.Errorf("of %s\nis shown %s\n  wanted %s", in, got, want)
+			t.Errorf("%s\n got %s\nwant %s", in, got, want)
 		}
 		if got := string(Text([]byte(in))); strings.Contains(got, "HUSH") {
-			t.Errorf("Text leaves %s", got)
+			t.Errorf("Text returned %s", got)
 		}
 		for size := 1; size < 12; size++ {
 			var s Stream
@@ -38,7 +38,7 @@ func TestStream(t *testing.T) {
 			}
 		}
 		if cut := in[:len(in)/2]; strings.Contains(string(Text([]byte(cut))), "HUSH") {
-			t.Errorf("of %s a secret is shown", cut)
+			t.Errorf("%s: a secret is not redacted", cut)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func FuzzStream(f *testing.F) {
 		var s Stream
 		got := s.Append(s.Append(nil, b[:cut]), b[cut:])
 		if whole := new(Stream).Append(nil, b); string(whole) != string(got) {
-			t.Errorf("%q cut at %d is shown as %q, whole as %q", b, cut, got, whole)
+			t.Errorf("%q: cut at %d, got %q; whole, %q", b, cut, got, whole)
 		}
 	})
 }

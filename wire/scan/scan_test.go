@@ -28,7 +28,7 @@ const deepEnough = 10000
 func TestValidAgreesWithEncodingJSON(t *testing.T) {
 	for _, v := range values {
 		if got, want := Valid([]byte(v), deepEnough) == nil, json.Valid([]byte(v)); got != want {
-			t.Errorf("Valid(%q) = %v, encoding/json says %v", v, got, want)
+			t.Errorf("Valid(%q) = %v, encoding/json returns %v", v, got, want)
 		}
 	}
 }
@@ -79,7 +79,7 @@ func TestKeys(t *testing.T) {
 		for _, depth := range []int{0, 1, 3, deepEnough} {
 			want := Valid([]byte(v), depth)
 			if names, err := namesOf([]byte(v), depth); fmt.Sprint(err) != fmt.Sprint(want) {
-				t.Errorf("Keys(%q) = %v, %v; Valid says %v", v, names, err, want)
+				t.Errorf("Keys(%q) = %v, %v; Valid returns %v", v, names, err, want)
 			}
 		}
 	}
@@ -115,7 +115,7 @@ func TestErrorsNameThePlaceAndTheReason(t *testing.T) {
 	} {
 		var e *Error
 		if !errors.As(Valid([]byte(c.in), 10), &e) {
-			t.Errorf("Valid(%q) gave no *Error", c.in)
+			t.Errorf("Valid(%q) returned no *Error", c.in)
 			continue
 		}
 		if e.Offset != c.offset || e.What != c.what || e.Cut != c.cut {
@@ -151,7 +151,7 @@ func TestDepthIsTheNestingAllowed(t *testing.T) {
 		t.Error("a scalar has no depth")
 	}
 	if Valid([]byte(`{"a":[{}]}`), 2) == nil || Valid([]byte(`{"a":[{}]}`), 3) != nil {
-		t.Error("objects and arrays count alike")
+		t.Error("objects and arrays must have the same depth")
 	}
 }
 
@@ -217,7 +217,7 @@ func TestMembersAgreesWithValid(t *testing.T) {
 			t.Errorf("%q: %v", v, m.Err())
 		}
 		if other.Err() == nil {
-			t.Errorf("%q is taken for the other kind", v)
+			t.Errorf("%q: the wrong type", v)
 		}
 	}
 }
@@ -250,7 +250,7 @@ func FuzzValid(f *testing.F) {
 		kept := bytes.Clone(b)
 		ours, theirs := Valid(b, deepEnough), json.Valid(b)
 		if (ours == nil) != theirs {
-			t.Fatalf("%q: %v, encoding/json says %v", b, ours, theirs)
+			t.Fatalf("%q: %v, encoding/json returns %v", b, ours, theirs)
 		}
 		checkDecoder(t, b, cutAt)
 		checkText(t, b, theirs)

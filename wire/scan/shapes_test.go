@@ -110,14 +110,14 @@ func judge(t *testing.T, s *Shapes, b []byte) {
 		return string(name) != "secret"
 	}, func([]byte, bool) bool { return true })
 	if ascii && !IsASCII(b) {
-		t.Fatalf("%q is called ASCII", b)
+		t.Fatalf("%q counts as ASCII", b)
 	}
 	want, err := namesOf(b, deepEnough)
 	if ok != (err == nil) {
 		t.Fatalf("%q: %v, but %v", b, ok, err)
 	}
 	if slices.Contains(want, "secret") && !secret || len(names) > 0 && !slices.Equal(names, want) {
-		t.Fatalf("%q: %q in place of %q", b, names, want)
+		t.Fatalf("%q: got %q, want %q", b, names, want)
 	}
 }
 

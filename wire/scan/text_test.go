@@ -81,7 +81,7 @@ func TestAppendQuoted(t *testing.T) {
 	for _, in := range []string{"", "plain", "\"\\/\b\f\n\r\t\x00\x1f\x7f", "é😀\u2028<>&", "\xff\xfe"} {
 		var got string
 		if want, _ := Marshal(in); string(AppendQuoted(nil, in)) != string(want) {
-			t.Errorf("%q becomes %s, Marshal has %s", in, AppendQuoted(nil, in), want)
+			t.Errorf("%q is encoded as %s, by Marshal as %s", in, AppendQuoted(nil, in), want)
 		}
 		if err := json.Unmarshal(AppendQuoted(nil, in), &got); err != nil || got != strings.ToValidUTF8(in, "\ufffd\ufffd") && utf8.ValidString(in) {
 			t.Errorf("%q becomes %s: %q, %v", in, AppendQuoted(nil, in), got, err)
@@ -173,10 +173,10 @@ func checkDecoder(t *testing.T, b []byte, cutAt int) {
 		}
 	case errors.As(want, &theirs) && theirs.Cut:
 		if done || err != nil {
-			t.Fatalf("%q cut at %d: decoder says %v, %v, Value says cut", b, cutAt, done, err)
+			t.Fatalf("%q cut at %d: decoder returns %v, %v, Value reports a cut", b, cutAt, done, err)
 		}
 	case !errors.As(err, &ours) || *ours != *theirs:
-		t.Fatalf("%q cut at %d: decoder says %v, Value says %v", b, cutAt, err, want)
+		t.Fatalf("%q cut at %d: decoder returns %v, Value returns %v", b, cutAt, err, want)
 	}
 }
 

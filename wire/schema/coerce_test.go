@@ -89,7 +89,7 @@ func TestCoerce(t *testing.T) {
 		if err != nil {
 			var m *Mismatch
 			if !errors.As(err, &m) {
-				t.Errorf("%s: %#v is no Mismatch", c.path, err)
+				t.Errorf("%s: %#v is not a Mismatch", c.path, err)
 			}
 			got = "! " + err.Error()
 		}

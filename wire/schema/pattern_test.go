@@ -126,6 +126,6 @@ func TestUndescribed(t *testing.T) {
 	b, _ := json.Marshal(map[string]any{"a": many, "b": []any{many}})
 	s := compile(t, `{"properties":{"a":{"properties":{"x":{}}},"b":{"items":{"properties":{"x":{}}}}}}`, "")
 	if got := s.Undescribed(b); len(got) != maxUndescribed {
-		t.Errorf("%d are told", len(got))
+		t.Errorf("%d names are returned", len(got))
 	}
 }

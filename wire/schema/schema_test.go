@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 		if err := s.Check(t.Context(), json.RawMessage(c.value)); err != nil {
 			var m *Mismatch
 			if !errors.As(err, &m) || m.Rule == "" {
-				t.Errorf("%s: %#v is no Mismatch with a rule", c.value, err)
+				t.Errorf("%s: %#v is not a Mismatch with a rule", c.value, err)
 			}
 			got = err.Error()
 		}
@@ -83,7 +83,7 @@ func TestHugeNumbersTakeNoTime(t *testing.T) {
 		}
 	}
 	if d := time.Since(start); d > 10*time.Second {
-		t.Error("it took", d)
+		t.Error("the checks took", d)
 	}
 }
 

@@ -50,14 +50,14 @@ func TestMake(t *testing.T) {
 		t.Fatal(err)
 	}
 	if exists(at("rpcx-plugin-1")) {
-		t.Error("the folder of a process that was removed is still there")
+		t.Error("the directory of an ended process was not removed")
 	}
 	for _, path := range []string{
 		at("rpcx-plugin-2", "work"), at("other", ownerFile), at("rpcx-plugin-3", ownerFile),
 		at("elsewhere", "x", ownerFile), at("rpcx-plugin-4"), first.Path, second.Path,
 	} {
 		if !exists(path) {
-			t.Errorf("%s is gone", path)
+			t.Errorf("%s was removed", path)
 		}
 	}
 	info, err := os.Stat(first.Path)
@@ -88,6 +88,6 @@ func TestOwner(t *testing.T) {
 	_ = d.owner.Close() // as when the process ends
 	sweep(temp)
 	if exists(d.Path) {
-		t.Error("its process is gone, it is not")
+		t.Error("the directory of an ended process was not removed")
 	}
 }

@@ -112,12 +112,12 @@ func TestConversationDescribes(t *testing.T) {
 		switch {
 		case m.Name == "slowReport":
 			if d != nil {
-				t.Error("what is denied is described")
+				t.Error("a denied method is described")
 			}
 		case d == nil:
 			t.Errorf("%s is not described", m.Name)
 		case d.Run != "":
-			t.Errorf("%s tells what runs", m.Name)
+			t.Errorf("the description of %s contains run", m.Name)
 		case !same(d.Params, m.Params) || !same(d.Result, m.Result):
 			t.Errorf("%s: other schemas: %s, %s", m.Name, d.Params, d.Result)
 		case d.Kind != m.Kind && !(m.Kind == "" && d.Kind == catalog.Call):

@@ -68,7 +68,7 @@ func TestInvalidNotificationsAreReported(t *testing.T) {
 		r.client = client
 		_, err := r.Respond(t.Context(), dialect.Request{Method: "add", Params: json.RawMessage(`{"a":1}`), Notification: true})
 		if err == nil || !slices.Equal(told, []string{want}) {
-			t.Errorf("%q: %v, told %q", client, err, told)
+			t.Errorf("%q: %v, reported %q", client, err, told)
 		}
 	}
 }

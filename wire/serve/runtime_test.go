@@ -104,7 +104,7 @@ func TestJQRuntime(t *testing.T) {
 	}
 	r.Forget("a")
 	if got := evaluated(t.Context(), r, evaluation("a", `$state`)); got != "null" {
-		t.Errorf("a forgotten state: %s", got)
+		t.Errorf("the state after Forget: %s", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -190,7 +190,7 @@ func TestCoRuntime(t *testing.T) {
 	r.Forget("b")
 	r.Forget("nobody") // unknown to the co-process
 	if got := evaluated(t.Context(), r, evaluation("a", "resets")); got != "2" {
-		t.Errorf("%s resets came", got)
+		t.Errorf("got %s resets", got)
 	}
 	if err := r.Close(); err != nil {
 		t.Error(err)
@@ -235,7 +235,7 @@ func TestCoRuntimeEndsSessions(t *testing.T) {
 		got, _ = os.ReadFile(filepath.Join(dir, "all"))
 	}
 	if want := `{"session":"gone","reset":true}` + "\n" + `{"session":"a","reset":true}` + "\n" + `{"session":"b","reset":true}` + "\n"; string(got) != want {
-		t.Errorf("it was told %s", got)
+		t.Errorf("the co-process got %s", got)
 	}
 }
 

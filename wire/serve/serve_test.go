@@ -135,14 +135,14 @@ func TestKinds(t *testing.T) {
 	}
 	for _, name := range []string{"silent", "other"} {
 		if _, ok := r.Kind(name); ok {
-			t.Errorf("%s is answered", name)
+			t.Errorf("%s has a hook", name)
 		}
 		if got, want := answer(t, r, name, ""), `{"code":-32601,"message":"method not found"}`; got != want {
 			t.Errorf("%s: got %s", name, got)
 		}
 	}
 	if _, ok := New(Options{}).Bind(caller{}).Kind("x"); ok {
-		t.Error("x is answered without hooks")
+		t.Error("x has a hook without hooks")
 	}
 }
 
@@ -225,10 +225,10 @@ func TestCatalogOmitsLocalMembers(t *testing.T) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	if c.Methods[0].Run == "" || len(c.Methods) != 2 {
-		t.Error("the catalog that was given has changed")
+		t.Error("the given catalog was changed")
 	}
 	if New(Options{Catalog: c}).Catalog() != nil {
-		t.Error("told though it should not be")
+		t.Error("Catalog returned a catalog that is not to be offered")
 	}
 }
 
@@ -250,7 +250,7 @@ func demo(t *testing.T, c dialect.Caller) dialect.Responder {
 	t.Helper()
 	cat, ok := Demo("orders")
 	if !ok {
-		t.Fatal("there is no demo:orders")
+		t.Fatal("demo:orders is missing")
 	}
 	entries, err := hook.FromCatalog(cat)
 	if err != nil {
@@ -304,7 +304,7 @@ func TestDemoOrders(t *testing.T) {
 			far = caller{}
 		}
 		if got := answer(t, demo(t, far), "approveOrder", `{"id":"o_002"}`); got != want {
-			t.Errorf("approve answers %q: got %s", answers, got)
+			t.Errorf("approve with the answer %q: got %s", answers, got)
 		}
 	}
 }

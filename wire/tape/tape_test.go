@@ -351,7 +351,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	err = w.Close()
 	if err == nil || err.Error() != "the tape cannot be written: no space left on device" || len(told) != 1 {
-		t.Errorf("%v, told %v", err, told)
+		t.Errorf("%v, reported %v", err, told)
 	}
 	b, err := os.ReadFile(file.Name())
 	if lines := strings.Count(string(b), "\n"); err != nil || lines != 3 || b[len(b)-1] != '\n' {

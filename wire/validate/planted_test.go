@@ -241,11 +241,11 @@ func (v *verdicts) note(t *testing.T, how string, d *defect, found []string, exa
 	if slices.ContainsFunc(d.rules, func(r string) bool { return slices.Contains(found, r) }) {
 		v.found++
 	} else {
-		t.Logf("missed %s: %s %s: found %q, not %q", how, d.kind, d.words, found, d.rules)
+		t.Logf("missed %s: %s %s: found %q, want %q", how, d.kind, d.words, found, d.rules)
 	}
 	for _, r := range found {
 		if exact && !slices.Contains(d.rules, r) {
-			t.Errorf("%s: %s %s: accused of %s, too", how, d.kind, d.words, r)
+			t.Errorf("%s: %s %s: also reported %s", how, d.kind, d.words, r)
 		}
 		if d.kind == "live" {
 			v.live[r] = true
@@ -271,14 +271,14 @@ func TestPlanted(t *testing.T) {
 			p := read(t, file)
 			if len(p.good) > 0 {
 				if found := p.play(t, p.good); len(found) > 0 {
-					t.Errorf("the correct conversation is accused on a tape: %q", found)
+					t.Errorf("problems on the tape of the correct conversation: %q", found)
 				}
 				if found := p.client(t, p.good[:p.live], 20*time.Second); len(found) > 0 {
-					t.Errorf("the correct client is accused: %q", found)
+					t.Errorf("problems of the correct client: %q", found)
 				}
 			}
 			if found := p.server(t, "."); len(found) > 0 {
-				t.Errorf("the correct server is accused: %q", found)
+				t.Errorf("problems of the correct server: %q", found)
 			}
 			v := verdicts{live: map[string]bool{}}
 			slots := make(chan struct{}, atOnce)
@@ -302,9 +302,9 @@ func TestPlanted(t *testing.T) {
 				return
 			}
 			p.probed(t, v.live)
-			t.Logf("%d of %d found, of %d planted", v.found, v.all, len(p.defects))
+			t.Logf("%d of %d found, %d planted", v.found, v.all, len(p.defects))
 			if len(p.good) > 0 && len(p.defects) < 15 || v.found*100 < v.all*95 {
-				t.Errorf("%d of %d found, of %d planted", v.found, v.all, len(p.defects))
+				t.Errorf("%d of %d found, %d planted", v.found, v.all, len(p.defects))
 			}
 		})
 	}
@@ -320,7 +320,7 @@ func (p *planted) plant(t *testing.T, d *defect, v *verdicts) {
 	found := p.play(t, lines)
 	if d.kind == "right" {
 		if len(found) > 0 {
-			t.Errorf("%s: accused of %q", d.words, found)
+			t.Errorf("%s: reported %q", d.words, found)
 		}
 		return
 	}
@@ -338,7 +338,7 @@ func (p *planted) probed(t *testing.T, found map[string]bool) {
 	}
 	for _, probe := range set.Probes {
 		if probe.Page == set.Page && !found[probe.Name] { // the other probes belong to the base
-			t.Errorf("no live server shows that the probe %s finds anything", probe.Name)
+			t.Errorf("no row with a live server shows that the probe %s finds a problem", probe.Name)
 		}
 	}
 }
@@ -361,7 +361,7 @@ func (p *planted) client(t *testing.T, lines []string, wait time.Duration) []str
 	args := append([]string{"validate", "--role", "client", p.dialect + "+line+tcp://127.0.0.1:0", "--listening", "where", "--record", "live.tape"}, p.flags...)
 	live := rpcx(t, dir, args...)
 	if again := rpcx(t, dir, "validate", "live.tape"); !slices.Equal(live, again) {
-		t.Errorf("live %q, on its tape %q", live, again)
+		t.Errorf("live %q, on the tape %q", live, again)
 	}
 	return live
 }
@@ -420,7 +420,7 @@ func (p *planted) server(t *testing.T, program string) []string {
 	live := rpcx(t, dir, append(args, p.tries...)...)
 	for _, rule := range rpcx(t, dir, "validate", "live.tape") {
 		if !slices.Contains(live, rule) {
-			t.Errorf("%s: %s is broken on the tape and not live", program, rule)
+			t.Errorf("%s: %s is reported for the tape, but not live", program, rule)
 		}
 	}
 	return live
@@ -453,7 +453,7 @@ func (p *planted) spoil(t *testing.T, client net.Conn, at, program string, n int
 func (p *planted) demonstrated(t *testing.T, dir string) (end func()) {
 	c, ok := serve.Demo(p.demo)
 	if !ok {
-		t.Fatalf("there is no demo %s", p.demo)
+		t.Fatalf("unknown demo %s", p.demo)
 	}
 	hooks, err := hook.FromCatalog(c)
 	if err != nil {

@@ -40,7 +40,7 @@ var sample = strings.Fields(`call/tcp/cut-0 call/ws/close-1000 call/http/http-40
 
 func TestSample(t *testing.T) {
 	if testkit.Race {
-		t.Skip("its memory and time are not those of the program")
+		t.Skip("the race detector changes memory and time")
 	}
 	b := &bench{rpcx: filepath.Join(t.TempDir(), "rpcx"), timeout: time.Second, slack: time.Second, seed: 1}
 	self, err := os.Executable()
@@ -259,12 +259,12 @@ func TestSignalEndsAll(t *testing.T) {
 	}
 	b.stop()
 	if err := cmd.Wait(); err == nil {
-		t.Error("it has ended by itself")
+		t.Error("the command ended without being killed")
 	}
 	if left := marked(r.id); len(left) > 0 {
-		t.Errorf("left: %v", left)
+		t.Errorf("processes remain: %v", left)
 	}
 	if _, err := os.Stat(b.dir); !os.IsNotExist(err) {
-		t.Errorf("its folder is there: %v", err)
+		t.Errorf("the directory was not removed: %v", err)
 	}
 }

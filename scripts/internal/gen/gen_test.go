@@ -27,7 +27,7 @@ func TestGeneratedFilesAreFresh(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		} else if !bytes.Equal(old, f.text) {
-			t.Errorf("%s is stale: run scripts/gen and commit what it writes", f.name)
+			t.Errorf("%s is stale: run scripts/gen and commit the result", f.name)
 		}
 	}
 }
@@ -72,7 +72,7 @@ $ rpcx call`}}
 	}
 	for _, bad := range []string{"# doc: empty\n", "# doc: no such file\nexec x\ncmp stdout none\n"} {
 		if _, err := examplesIn(bad, nil); err == nil {
-			t.Errorf("%q was taken", bad)
+			t.Errorf("%q was accepted", bad)
 		}
 	}
 }
@@ -80,11 +80,11 @@ $ rpcx call`}}
 // TestManualIsClean checks that mandoc has no warnings.
 func TestManualIsClean(t *testing.T) {
 	if _, err := exec.LookPath("mandoc"); err != nil {
-		t.Skip("mandoc is not there")
+		t.Skip("mandoc is missing")
 	}
 	pages, err := filepath.Glob("../../../man/rpcx*")
 	if err != nil || len(pages) == 0 {
-		t.Fatalf("there are no pages: %v", err)
+		t.Fatalf("no manual pages: %v", err)
 	}
 	out, _ := exec.Command("mandoc", append([]string{"-Tlint"}, pages...)...).CombinedOutput() // mandoc fails after a warning
 	for line := range strings.Lines(string(out)) {
@@ -103,7 +103,7 @@ func TestBlocks(t *testing.T) {
 	}
 	for _, bad := range []string{"<!-- gen:none -->\n<!-- end -->", "<!-- gen:commands -->", "<!-- gen:example x -->\n<!-- end -->"} {
 		if _, err := fillBlocks([]byte(bad), root, nil, nil); err == nil {
-			t.Errorf("%q was taken", bad)
+			t.Errorf("%q was accepted", bad)
 		}
 	}
 }

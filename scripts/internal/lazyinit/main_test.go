@@ -53,7 +53,7 @@ func TestModfile(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		if got := strings.TrimSpace(string(out)); got != filepath.Join(dir, l.name) {
-			t.Errorf("%s is taken from %s", l.module, got)
+			t.Errorf("%s is used from %s", l.module, got)
 		}
 		p := l.patches[0]
 		b, err := os.ReadFile(filepath.Join(dir, l.name, p.file))

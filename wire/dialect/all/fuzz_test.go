@@ -47,7 +47,7 @@ func answer(t *testing.T, spec dialect.Spec, c dialect.Codec, op dialect.Op, msg
 	for _, m := range msgs {
 		if ev, err := dialect.EventOf(c, m); err == nil {
 			if shown := ev.AppendJSON(nil); m.Kind != wire.Invalid && scan.Valid(shown, wire.DefaultMaxDepth) != nil {
-				t.Errorf("%s: %s is shown as %s", spec.Name, m.Raw, shown)
+				t.Errorf("%s: %s is printed as %s", spec.Name, m.Raw, shown)
 			}
 		}
 		switch m.Kind {
@@ -68,7 +68,7 @@ func answer(t *testing.T, spec dialect.Spec, c dialect.Codec, op dialect.Op, msg
 	}
 	for _, reply := range replies {
 		if scan.Valid(reply, wire.DefaultMaxDepth) != nil {
-			t.Errorf("%s: an answer is no JSON: %s", spec.Name, reply)
+			t.Errorf("%s: a response is not JSON: %s", spec.Name, reply)
 		}
 		_, _, _ = spec.NewCodec(dialect.CodecOptions{}).Decode(reply)
 	}

@@ -26,7 +26,7 @@ func spelt(text string) (dialect.Op, error) {
 	}
 	kind, ok := kinds[o.Kind]
 	if !ok {
-		return dialect.Op{}, fmt.Errorf("there is no operation %q", o.Kind)
+		return dialect.Op{}, fmt.Errorf("unknown operation %q", o.Kind)
 	}
 	op := dialect.Op{
 		Kind: kind, Method: o.Method, Params: o.Params, Code: o.Code, Job: o.Job, Unsubscribe: o.Unsubscribe,
@@ -71,40 +71,40 @@ func speltEvent(text string) (wire.Event, error) {
 			return ev, err
 		}
 	}
-	return ev, fmt.Errorf("there is no event %q", e.Event)
+	return ev, fmt.Errorf("unknown event %q", e.Event)
 }
 
 func TestSpecs(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range all.Specs() {
 		if s.Name == "" || seen[s.Name] {
-			t.Errorf("the name %q is empty or stands twice", s.Name)
+			t.Errorf("the name %q is empty or a duplicate", s.Name)
 		}
 		seen[s.Name] = true
 		if s.NewServer == nil || s.NewCodec == nil || s.NewCodec(dialect.CodecOptions{}) == nil {
-			t.Errorf("%s makes no codec or no server", s.Name)
+			t.Errorf("%s has no codec or no server", s.Name)
 		}
 		if s.Shape == nil {
-			t.Errorf("%s does not say how its messages are told apart", s.Name)
+			t.Errorf("%s has no Shape", s.Name)
 		}
 		if _, ok := framing.ByName(s.Transport.Framing); s.Transport.Framing != "" && !ok {
-			t.Errorf("%s has the framing %q, which there is not", s.Name, s.Transport.Framing)
+			t.Errorf("%s has the framing %q, which does not exist", s.Name, s.Transport.Framing)
 		}
 		if c := s.AnswerCache; c != nil && (c.Key == nil || c.MaxAge == nil) {
-			t.Errorf("%s: Key and MaxAge of an AnswerCache go together", s.Name)
+			t.Errorf("%s: an AnswerCache needs both Key and MaxAge", s.Name)
 		}
 		if n := s.Names.Spelling; n != nil && (n.User == nil || n.Hook == nil || n.Wire == nil || n.Covers == nil) {
-			t.Errorf("%s: the functions of a Spelling go together", s.Name)
+			t.Errorf("%s: a Spelling needs all its functions", s.Name)
 		}
 		if got, ok := all.Find(s.Name); !ok || got.Name != s.Name {
 			t.Errorf("%s is not found by its name", s.Name)
 		}
 	}
 	if !seen[all.Default()] {
-		t.Errorf("the default %q is not a row", all.Default())
+		t.Errorf("the default %q is not in the table", all.Default())
 	}
 	if s := all.Named("nothing"); s.Name != "" || s.NewCodec != nil {
-		t.Error("a name that is not in the table has properties")
+		t.Error("an unknown name has properties")
 	}
 }
 
@@ -114,7 +114,7 @@ func TestHookNames(t *testing.T) {
 		for _, method := range []string{"plain", "order.get", "repo.issue.get"} {
 			hook := s.Names.ForHooks(method)
 			if back := s.Names.FromHook(hook); back != method {
-				t.Errorf("%s: %s is %s for hooks, which is %s on the wire", s.Name, method, hook, back)
+				t.Errorf("%s: %s has the hook name %s, which is %s on the wire", s.Name, method, hook, back)
 			}
 		}
 	}

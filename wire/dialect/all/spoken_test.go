@@ -60,7 +60,7 @@ func TestSpoken(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	files, err := filepath.Glob("testdata/spoken/*.txt")
 	if err != nil || len(files) == 0 {
-		t.Fatal("nothing is spoken", err)
+		t.Fatal("no conversations:", err)
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -136,7 +136,7 @@ func (s *spoken) play() {
 		s.t.Log("closing: ", err)
 	}
 	for more := range s.came {
-		s.t.Errorf("nobody waited for %s", more)
+		s.t.Errorf("unexpected message: %s", more)
 	}
 }
 

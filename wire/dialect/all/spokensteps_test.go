@@ -131,11 +131,11 @@ func (s *spoken) among(ctx context.Context, want string) error {
 			select {
 			case got, ok := <-s.came:
 				if !ok {
-					return fmt.Errorf("only %q came", s.early)
+					return fmt.Errorf("got only %q", s.early)
 				}
 				s.early = append(s.early, got)
 			case <-ctx.Done():
-				return fmt.Errorf("only %q came", s.early)
+				return fmt.Errorf("got only %q", s.early)
 			}
 		}
 		if like(s.masked(s.early[i]), want) {
@@ -147,7 +147,7 @@ func (s *spoken) among(ctx context.Context, want string) error {
 
 func (s *spoken) next(ctx context.Context, at int, prefix string, from chan string, want string) error {
 	if len(s.early) > 0 {
-		return fmt.Errorf("%q came before", s.early)
+		return fmt.Errorf("unexpected messages before: %q", s.early)
 	}
 	select {
 	case got, ok := <-from:

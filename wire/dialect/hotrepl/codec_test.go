@@ -180,7 +180,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			m.Clone()
 			if m.ID != nil && string(scan.Get(raw, "id")) != string(m.ID) {
-				t.Errorf("the id of %s became %s", raw, m.ID)
+				t.Errorf("the id of %s was decoded as %s", raw, m.ID)
 			}
 			answers, err := c.Reply(m, wire.Event{Kind: wire.Failure, Final: true, Err: wire.NewError(-1, "x")})
 			if err != nil {
@@ -188,7 +188,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			for _, a := range answers {
 				if scan.Valid(a, 100) != nil {
-					t.Errorf("no JSON: %s", a)
+					t.Errorf("not JSON: %s", a)
 				}
 			}
 		}
@@ -208,7 +208,7 @@ func TestResponsesWithoutTheirMember(t *testing.T) {
 			t.Errorf("%s: %+v, %v", kind, msgs, err)
 		}
 		if n := len(c.(*codec).sent); n != 0 {
-			t.Errorf("%s: %d answered messages are remembered", kind, n)
+			t.Errorf("%s: %d requests with a response are stored", kind, n)
 		}
 	}
 }

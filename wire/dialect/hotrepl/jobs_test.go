@@ -132,7 +132,7 @@ func TestReload(t *testing.T) {
 		s.Reload()
 		g.play(`< {"type":"assembly_reload","assembly":"BepInEx","message":"Hot-reload detected. REPL session reset."}`)
 		if r.forgot != 1 {
-			t.Error("the state is still there")
+			t.Error("the state was not removed")
 		}
 	})
 }

@@ -47,7 +47,7 @@ func (j judge) fits(t testing.TB, msg []byte) {
 	kind, _ := scan.Text(scan.Get(msg, "type"))
 	s := j[kind]
 	if s == nil {
-		t.Errorf("the page has no message of the type %q: %s", kind, msg)
+		t.Errorf("the specification has no message of type %q: %s", kind, msg)
 		return
 	}
 	if err := s.Check(t.Context(), msg); err != nil {

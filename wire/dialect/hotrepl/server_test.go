@@ -341,12 +341,12 @@ func TestSubscriptionsEndWithTheirClient(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if r.n != ran {
-			t.Errorf("it ran %d times more", r.n-ran)
+			t.Errorf("%d more evaluations", r.n-ran)
 		}
 		s.queue.mu.Lock()
 		defer s.queue.mu.Unlock()
 		if len(s.queue.watches) > 0 {
-			t.Errorf("%d subscriptions are left", len(s.queue.watches))
+			t.Errorf("%d subscriptions remain", len(s.queue.watches))
 		}
 	})
 }

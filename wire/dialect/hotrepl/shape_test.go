@@ -154,7 +154,7 @@ func TestHostIsThePage(t *testing.T) {
 			last := g.recv()
 			e.is([]byte(last), typeTick, "final")
 			if string(scan.Get([]byte(last), "final")) != "true" {
-				e.t.Errorf("not the last: %s", last)
+				e.t.Errorf("not the last message: %s", last)
 			}
 		},
 		typeTickError: func(e exampled, _ *server, g guestOf) {
@@ -231,7 +231,7 @@ func TestHostIsThePage(t *testing.T) {
 	examples := page(t, "testdata/examples.json")
 	for name := range examples {
 		if rows[name] == nil && (name == typeCancel || !isClientType(name)) {
-			t.Errorf("no test of the example %s", name)
+			t.Errorf("no test for the example %s", name)
 		}
 	}
 	for name, row := range rows {

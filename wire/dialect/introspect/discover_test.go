@@ -77,7 +77,7 @@ func TestDescribeKeepsAllAtOnce(t *testing.T) {
 		}
 	}
 	if all := readDiscovered(kept); times != 1 || all == nil || len(all.Schemas) != 50 {
-		t.Errorf("kept %d times: %.200s", times, kept)
+		t.Errorf("stored %d times: %.200s", times, kept)
 	}
 }
 

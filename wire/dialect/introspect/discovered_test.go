@@ -112,12 +112,12 @@ func TestHashes(t *testing.T) {
 	h.trust([]string{`"a"`, `"b"`})
 	h.note([]byte(`"b"`))
 	if stale, wrong := h.doubts(); stale || wrong {
-		t.Error("both hashes are known")
+		t.Error("a known hash is reported as stale or wrong")
 	}
 	h.mistrust()
 	h.note([]byte(`"c"`))
 	if stale, wrong := h.doubts(); !stale || !wrong {
-		t.Error("another hash, and params that were refused")
+		t.Error("another hash, or rejected params, must be reported")
 	}
 }
 
@@ -136,7 +136,7 @@ func FuzzCatalog(f *testing.F) {
 		}
 		c := cachedCatalog(k.json())
 		if c == nil {
-			t.Fatal("what was written cannot be read")
+			t.Fatal("the written catalog cannot be read")
 		}
 		catalog.Normalize(c)
 		b, err := c.Marshal()

@@ -36,12 +36,12 @@ func TestEncode(t *testing.T) {
 				t.Errorf("%s, %v\nwant %s", m.Raw, err, test.want)
 			}
 			if m.Final && test.op.Kind == dialect.Call {
-				t.Error("the answer is a stream")
+				t.Error("a call has only one response, but its answer is a stream")
 			}
 		})
 	}
 	if _, err := NewCodec(dialect.CodecOptions{}).Encode(dialect.Op{Kind: dialect.Unsubscribe, Of: &dialect.Op{Method: "a_b"}}); err != wire.ErrUnsupported {
-		t.Errorf("the end of no stream: %v", err)
+		t.Errorf("the end of an unknown stream: %v", err)
 	}
 }
 
@@ -177,7 +177,7 @@ func FuzzDecode(f *testing.F) {
 			c.Opened(dialect.Op{}, m)
 			line := []byte(`{"method":"m","params":{"subscription":1,"result":` + string(ev.AppendJSON(nil)) + `}}`)
 			if again, _, _ := NewCodec(dialect.CodecOptions{}).Decode(line); m.Kind != wire.Invalid && (len(again) != 1 || again[0].Kind != wire.Item) {
-				t.Fatalf("the event of %s is no JSON: %s", raw, line)
+				t.Fatalf("the event of %s is not JSON: %s", raw, line)
 			}
 			if m.Kind != wire.Request {
 				continue
@@ -188,7 +188,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			answers, _, _ := c.Decode(replies[0])
 			if len(answers) != 1 || string(answers[0].ID) != string(m.ID) {
-				t.Fatalf("%s is answered by %s", m.Raw, replies[0])
+				t.Fatalf("%s: got the response %s", m.Raw, replies[0])
 			}
 		}
 	})

@@ -24,7 +24,7 @@ func TestOffer(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if newModuleCatalog(nil).list() == nil {
-		t.Error("an empty list is a list")
+		t.Error("the list of an empty catalog is nil")
 	}
 }
 
@@ -87,7 +87,7 @@ func TestDoneIsTheEnd(t *testing.T) {
 	emit := func(ev wire.Event) error {
 		said++
 		if out.end() || string(scan.Get(ev.Data, "type")) != `"done"` {
-			t.Errorf("%s is not the end", ev.Data)
+			t.Errorf("%s does not end the stream", ev.Data)
 		}
 		return nil
 	}
@@ -98,6 +98,6 @@ func TestDoneIsTheEnd(t *testing.T) {
 		}
 	}
 	if said != 1 {
-		t.Errorf("done was said %d times", said)
+		t.Errorf("done was sent %d times", said)
 	}
 }

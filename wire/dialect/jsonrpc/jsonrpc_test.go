@@ -272,7 +272,7 @@ func TestUnsubscribeNames(t *testing.T) {
 			t.Errorf("%s → %s %v, want %s", method, got, known, want)
 		}
 		if found := strings.Join(subscribeNames(got), " "); !strings.Contains(" "+found+" ", " "+method+" ") {
-			t.Errorf("%s ends one of %q, not %s", got, found, method)
+			t.Errorf("%s ends a stream of %q, want %s", got, found, method)
 		}
 	}
 }
@@ -341,7 +341,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			answers, _, _ := back.Decode(replies[0])
 			if len(answers) != 1 || answers[0].Kind != wire.Response || string(answers[0].ID) != string(m.ID) {
-				t.Fatalf("%s is answered by %s", m.Raw, replies[0])
+				t.Fatalf("%s: got the response %s", m.Raw, replies[0])
 			}
 		}
 	})

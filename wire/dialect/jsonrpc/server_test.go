@@ -108,7 +108,7 @@ func TestServerUnsubscribe(t *testing.T) {
 			t.Error(string(got), err)
 		}
 		if got, err := a.Call(t.Context(), "endless_unsubscribe", params); err != nil || string(got) != "false" {
-			t.Error("a second time:", string(got), err)
+			t.Error("the second call:", string(got), err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -131,7 +131,7 @@ func TestServerUnsubscribeBehindTheEnd(t *testing.T) {
 			ends++
 			end := &dialect.Inbound{Msg: wire.Message{Kind: wire.Request, ID: wire.ID("2"), Method: method + "_unsubscribe", Params: []byte("[" + string(ev.Stream) + "]")}}
 			if got, err := h.Handle(t.Context(), end); err != nil || string(got) != "false" {
-				t.Errorf("%s: behind the end: %s, %v", method, got, err)
+				t.Errorf("%s: after the end: %s, %v", method, got, err)
 			}
 			return nil
 		}

@@ -112,7 +112,7 @@ func TestATaskIsPolled(t *testing.T) {
 				t.Errorf("%s:\n got %s\nwant %s", c.says, got, c.want)
 			}
 			if got := strings.Join(told, " "); got != c.told || !last.Final || string(last.Event.Data) != `{"content":"done"}` {
-				t.Errorf("%s: told %s, last %+v", c.says, got, last)
+				t.Errorf("%s: reported %s, last %+v", c.says, got, last)
 			}
 		})
 	}

@@ -87,7 +87,7 @@ func TestAppendCall(t *testing.T) {
 			appendCall := one.Abilities().AppendCall
 			ok := appendCall != nil
 			if ok != want[name] {
-				t.Fatalf("it appends calls: %v", ok)
+				t.Fatalf("AppendCall is set: %v", ok)
 			}
 			if ok {
 				sameCalls(t, one, appendCall, other)
@@ -116,10 +116,10 @@ func sameCalls(t *testing.T, one dialect.Codec, appendCall func([]byte, *dialect
 			}
 			continue
 		} else if len(next) != start {
-			t.Fatalf("%+v: %s is left", op, next[start:])
+			t.Fatalf("%+v: %s was appended", op, next[start:])
 		}
 		if got, err := one.Encode(op); fmt.Sprint(err) != fmt.Sprint(wantErr) || unclocked(got.Raw) != unclocked(want.Raw) || string(got.ID) != string(want.ID) {
-			t.Fatalf("%+v:\nnot appended, and then %s as %s, %v\n        where it had been %s as %s, %v", op, got.Raw, got.ID, err, want.Raw, want.ID, wantErr)
+			t.Fatalf("%+v:\nnot appended, then encoded %s as %s, %v\n                before: %s as %s, %v", op, got.Raw, got.ID, err, want.Raw, want.ID, wantErr)
 		}
 	}
 	if appended < 500 {

@@ -24,7 +24,7 @@ func TestPages(t *testing.T) {
 			continue
 		}
 		if p.Name != name || p.Source == "" {
-			t.Errorf("%s: its name is %q, its source %q", where, p.Name, p.Source)
+			t.Errorf("%s: the name is %q, the source %q", where, p.Name, p.Source)
 		}
 		if s, ok, err := library.Find(name); !ok || err != nil || s.Name != name || s.NewCodec == nil || s.NewServer == nil {
 			t.Errorf("%s is not found: %v", name, err)
@@ -41,7 +41,7 @@ func TestFindNothing(t *testing.T) {
 	}
 	at := filepath.Join(t.TempDir(), "own.toml")
 	if _, _, err := library.Find(at); err == nil || !strings.Contains(err.Error(), "there is no dialect file") {
-		t.Errorf("a path that leads nowhere: %v", err)
+		t.Errorf("a path that does not exist: %v", err)
 	}
 	if err := os.WriteFile(at+".toml", []byte("name = 'x'\n"), 0o600); err != nil {
 		t.Fatal(err)

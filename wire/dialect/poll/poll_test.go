@@ -38,7 +38,7 @@ func (r *reports) Cancel(context.Context) error {
 
 // rpcx polls after a time without reports, and after the reports end.
 func TestReportsAndQuestions(t *testing.T) {
-	for name, err := range map[string]error{"they go on": nil, "they end": io.EOF} {
+	for name, err := range map[string]error{"reports continue": nil, "reports end": io.EOF} {
 		synctest.Test(t, func(t *testing.T) {
 			r := &reports{msgs: []wire.Message{{Method: "a"}, {Method: "b"}}, err: err}
 			began, asked := time.Now(), 0
@@ -61,7 +61,7 @@ func TestReportsAndQuestions(t *testing.T) {
 				}
 			}
 			if _, err := s.Next(t.Context()); err != io.EOF || asked != 3 || time.Since(began) > 6*longestPause {
-				t.Errorf("%s: %v after %v and %d questions", name, err, time.Since(began), asked)
+				t.Errorf("%s: %v after %v and %d polls", name, err, time.Since(began), asked)
 			}
 			if err := s.Cancel(t.Context()); err != nil || r.cancelled != 1 {
 				t.Errorf("%s: %v, cancelled %d times", name, err, r.cancelled)

@@ -84,7 +84,7 @@ func TestResultsOfAJob(t *testing.T) {
 			t.Errorf("%v: sent\n     %s\nwant %s", c.says, got, c.want)
 		}
 		if got := strings.Join(said, " "); got != c.said {
-			t.Errorf("%v: the worker heard %s, want %s", c.says, got, c.said)
+			t.Errorf("%v: the worker got %s, want %s", c.says, got, c.said)
 		}
 	}
 }

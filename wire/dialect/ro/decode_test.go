@@ -11,23 +11,23 @@ import (
 // Each case has these lines: "? TYPED" makes a call (ids start at 1), "?? TYPED" subscribes, "- ID" cancels a call, "> MESSAGE" is
 // a received message, and "= TEXT" is the decoded result.
 var decodings = map[string]string{
-	"the page's upload": `
+	"the upload in the specification": `
 ? attachment:create
 > {"jsonrpc":"2.0","method":"job.yield","resource":"job","verb":"yield","target":"job-123","result":{"status":"pending","progress":60,"stage":"scanning"},"request_id":1}
 = item id=1 method=job.yield body={"status":"pending","progress":60,"stage":"scanning"}
 > {"jsonrpc":"2.0","method":"job.return","resource":"job","verb":"return","target":"job-123","result":{"status":"done","attachmentId":"att-456"},"request_id":1}
 = item id=1 method=job.return body={"status":"done","attachmentId":"att-456"} final`,
-	"a response is one though it names its method": `
+	"a response with a method": `
 ? user/42:get
 > {"jsonrpc":"2.0","method":"user.get","result":{"id":"42"},"id":1}
 = response id=1 body={"id":"42"} final`,
-	"an answer that is only accepted goes on": `
+	"a response with the status accepted": `
 ? attachment:create
 > {"jsonrpc":"2.0","id":1,"result":{"status":"accepted"}}
 = response id=1 body={"status":"accepted"}
 > {"jsonrpc":"2.0","id":1,"result":{"status":"done"}}
 = item id=1 body={"status":"done"} final`,
-	"by the target that the answer named": `
+	"by the target in the response": `
 ? attachment:create
 > {"jsonrpc":"2.0","id":1,"result":{"status":"accepted","job":"job-1"}}
 = response id=1 body={"status":"accepted","job":"job-1"}
@@ -41,7 +41,7 @@ var decodings = map[string]string{
 = response id=1 body={"status":"pending","job":{"id":7}}
 > {"method":"job.return","resource":"job","verb":"return","target":"7","result":{"status":"done"}}
 = item id=1 method=job.return body={"status":"done"} final`,
-	"where nothing is named, the target that was asked about": `
+	"by the target in the request": `
 ? session/session-9:prompt
 > {"id":1,"result":{"status":"accepted"}}
 = response id=1 body={"status":"accepted"}
@@ -56,7 +56,7 @@ var decodings = map[string]string{
 = response id=1 body={"status":"accepted","job":"j"}
 > {"method":"job.return","resource":"job","verb":"return","target":"j","result":1,"request_id":2}
 = item id=2 method=job.return body=1 final`,
-	"a request_id that is not one of ours, then the target": `
+	"an unknown request_id, then by the target": `
 ? a:b
 > {"id":1,"result":{"status":"accepted","job":"j"}}
 = response id=1 body={"status":"accepted","job":"j"}
@@ -68,25 +68,25 @@ var decodings = map[string]string{
 = item id=1 method=job.return body=1 final
 > {"method":"job.return","resource":"job","verb":"return","target":"j","result":2,"request_id":1}
 = item method=job.return body=2 final`,
-	"the answer after the return": `
+	"a response after the return": `
 ? a:b
 > {"method":"job.return","resource":"job","verb":"return","target":"j","result":1,"request_id":1}
 = item id=1 method=job.return body=1 final
 > {"id":1,"result":{"status":"accepted"}}`,
-	"after it was given up": `
+	"after a cancel": `
 ? a:b
 - 1
 > {"method":"job.return","resource":"job","verb":"return","target":"j","result":2,"request_id":1}
 = item method=job.return body=2 final`,
-	"a failure, though more was promised": `
+	"an error in a yield ends the call": `
 ? a:b
 > {"method":"job.yield","resource":"job","verb":"yield","target":"j","result":{"status":"error","message":"full"},"request_id":1}
 = item id=1 method=job.yield body={"status":"error","message":"full"} final`,
-	"an error in place of a result": `
+	"an error instead of a result": `
 ? a:b
 > {"method":"job.return","resource":"job","verb":"return","target":"j","error":{"code":7,"message":"m"},"request_id":1}
 = item id=1 method=job.return error=m (code 7) final`,
-	"a return of nothing": `
+	"a return without a result": `
 ? a:b
 ? c:d
 > {"id":2,"result":{"status":"accepted","job":"j"}}
@@ -97,15 +97,15 @@ var decodings = map[string]string{
 = item id=1 method=job.return body=null final
 > {"method":"job.return","resource":"job","verb":"return","target":"j"}
 = item id=2 method=job.return body=null final`,
-	"names of members are read without their escapes": `
+	"escapes in member names are decoded": `
 > {"\u006dethod":"job.yield","\u0072esource":"job","v\u0065rb":"yield","targe\u0074":"j","\u0072esult":1}
 = item method=job.yield body=1
 > {"\u006dethod":"job.yield"}
 = notification method=job.yield`,
-	"a notification of that name starts nothing": `
+	"a notification with the same method": `
 > {"method":"job.yield","params":{"a":1}}
 = notification method=job.yield params={"a":1} body={"a":1}`,
-	"a result with an id of nobody's is a request, to be refused": `
+	"a result with an unknown id is a request": `
 > {"method":"job.yield","resource":"job","verb":"yield","target":"j","result":1,"id":9}
 = request id=9 method=job.yield`,
 	"a subscription is acknowledged": `
@@ -224,7 +224,7 @@ func FuzzDecode(f *testing.F) {
 				_ = fields.input(a, m.Params)
 				out, err := c.Reply(m, wire.Event{Kind: wire.Data, Data: []byte("1")})
 				if err != nil || len(out) != 1 || !strings.Contains(string(out[0]), `"id":`+string(m.ID)) {
-					t.Errorf("%s is answered %q %v", text, out, err)
+					t.Errorf("%s: got the response %q, %v", text, out, err)
 				}
 			}
 		}

@@ -92,7 +92,7 @@ func TestDescription(t *testing.T) {
 	}
 	doc := Description(c)
 	if !strings.HasPrefix(string(doc), `{"ro-jrpc":"1.0","info":{"name":"n","version":"1"},"resources":[{"name":"user","description":"people","owner":{"team":"a"},"verbs":[{"name":"get",`) {
-		t.Errorf("told is %s", doc)
+		t.Errorf("the description is %s", doc)
 	}
 	again, err := FromDescription(doc)
 	if err != nil {

@@ -95,11 +95,11 @@ func TestJobs(t *testing.T) {
 		far.Close()
 		synctest.Wait()
 		if _, err := unread.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
-			t.Errorf("the end of the connection, where nobody reads the call, is %v", err)
+			t.Errorf("an unread call ended with %v", err)
 		}
 		next(do(dialect.JobStatus, "", "job-2"), `{"job":"job-2","status":"error","method":"attachment.create","result":{"status":"accepted","job":"job-2"},"error":{"code":-32000,"message":"connection closed, in the middle of the stream of \"attachment:create\""}}`)
 		if _, err := lost.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
-			t.Errorf("the end of the connection is %v", err)
+			t.Errorf("the call ended with %v", err)
 		}
 		if _, err := p.Connection().Codec.Abilities().Job(t.Context(), p, dialect.Op{Kind: dialect.JobCancel, Job: "job-2"}); wire.AsFault(err) == nil {
 			t.Error("a job was cancelled")
@@ -119,10 +119,10 @@ func TestJobsAreForgotten(t *testing.T) {
 		note(fmt.Sprint(i), false)
 	}
 	if len(j.list) != maxJobs {
-		t.Errorf("%d jobs are remembered", len(j.list))
+		t.Errorf("%d jobs are stored", len(j.list))
 	}
 	if _, err := j.named("job-over"); err == nil {
-		t.Error("a job that is over is remembered before one that goes on")
+		t.Error("an ended job was not removed before a running one")
 	}
 	if _, err := j.named(fmt.Sprintf("job-%d", maxJobs-1)); err != nil {
 		t.Error(err)

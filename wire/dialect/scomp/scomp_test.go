@@ -163,12 +163,12 @@ func TestNestedEvals(t *testing.T) {
 	}
 	var e *wire.Error
 	if _, err := c.Encode(nested); err == nil {
-		t.Error("a second one was sent")
+		t.Error("a second nested eval was sent")
 	} else if e = wire.AsError(err); string(e.Code) != "-32000" {
 		t.Error(e)
 	}
 	if _, err := c.Encode(dialect.Op{Kind: dialect.Eval, Code: "1"}); err != nil {
-		t.Error("one that is not nested may wait:", err)
+		t.Error("an eval that is not nested is rejected:", err)
 	}
 	for _, id := range []string{string(first.ID), "3"} {
 		if _, _, err := c.Decode([]byte(`{"jsonrpc":"2.0","id":` + id + `,"result":{"value":1}}`)); err != nil {
@@ -180,13 +180,13 @@ func TestNestedEvals(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Encode(nested); err == nil {
-		t.Error("behind one of the user's own, one was sent")
+		t.Error("a nested eval was sent while a raw eval is pending")
 	}
 	if _, _, err := c.Decode([]byte(`{"jsonrpc":"2.0","id":"r","result":{"value":1}}`)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Encode(nested); err != nil {
-		t.Error("when all are answered:", err)
+		t.Error("after all responses:", err)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestFunctionsOfThePeer(t *testing.T) {
 	}
 	cat, err := c.Typing(t.Context(), nil, "ref:b")
 	if err != nil || cat.Method("ref:b") == nil || string(cat.Methods[0].Params) != `{"type":"string"}` {
-		t.Errorf("what b says of itself: %v, %v", cat, err)
+		t.Errorf("the signature of b: %v, %v", cat, err)
 	}
 	if got := c.refs.held(); strings.Join(got, "") != "abcde" {
 		t.Errorf("held: %v", got)
@@ -362,7 +362,7 @@ func FuzzDecode(f *testing.F) {
 				t.Fatal(err)
 			}
 			if m.Kind == wire.Response && m.Err == nil && (!json.Valid(ev.Data) || ev.Extra != nil && !json.Valid(ev.Extra)) {
-				t.Fatalf("%s is shown as %s, %s", raw, ev.Data, ev.Extra)
+				t.Fatalf("%s is printed as %s, %s", raw, ev.Data, ev.Extra)
 			}
 			c.refs.held()
 			cat := fromHandshake(m.Body, "server")
@@ -379,7 +379,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			answers, _, _ := back.Decode(replies[0])
 			if len(answers) != 1 || answers[0].Kind != wire.Response || string(answers[0].ID) != string(m.ID) {
-				t.Fatalf("%s is answered by %s", m.Raw, replies[0])
+				t.Fatalf("%s: got the response %s", m.Raw, replies[0])
 			}
 		}
 	})

@@ -237,7 +237,7 @@ func TestSessionsOutliveConnections(t *testing.T) {
 			t.Errorf("forgotten: %v", r.forgot)
 		}
 		if again := play(t, dial(t, s), session, resume, hello1, count, `< {"jsonrpc":"2.0","id":2,"result":{"value":1}}`); again == session {
-			t.Error("the session was not forgotten")
+			t.Error("the session was not removed")
 		}
 	})
 }
@@ -306,12 +306,12 @@ func TestIdleSessionsAreBounded(t *testing.T) {
 		s.leave(s.join(""))
 	}
 	if again := s.join(first.id); again != first {
-		t.Fatal("the first was ended too early")
+		t.Fatal("the first session ended too early")
 	}
 	s.leave(first)
 	s.leave(s.join(""))
 	if len(s.sessions) != maxIdleSessions || len(r.forgot) != 1 || r.forgot[0] != second.id {
-		t.Errorf("%d sessions are kept, %q were forgotten, want %q", len(s.sessions), r.forgot, second.id)
+		t.Errorf("%d sessions are stored, %q were removed, want %q", len(s.sessions), r.forgot, second.id)
 	}
 }
 
@@ -324,20 +324,20 @@ func TestJoinedSessionsAreKept(t *testing.T) {
 	s.leave(ses)
 	left := ses.left
 	if s.join(ses.id) != ses {
-		t.Fatal("it was ended too early")
+		t.Fatal("the session ended too early")
 	}
 	s.expire(ses, left) // the expiry races with the resume
 	if s.sessions[ses.id] != ses || len(r.forgot) > 0 {
-		t.Errorf("%d sessions are kept, %q were forgotten", len(s.sessions), r.forgot)
+		t.Errorf("%d sessions are stored, %q were removed", len(s.sessions), r.forgot)
 	}
 	s.leave(ses)
 	s.expire(ses, left)
 	if s.sessions[ses.id] != ses || len(r.forgot) > 0 {
-		t.Errorf("left again: %d sessions are kept, %q were forgotten", len(s.sessions), r.forgot)
+		t.Errorf("after a second leave: %d sessions are stored, %q were removed", len(s.sessions), r.forgot)
 	}
 	s.expire(ses, ses.left)
 	if len(s.sessions) > 0 || len(r.forgot) != 1 || r.forgot[0] != ses.id {
-		t.Errorf("in the end %d sessions are kept, %q were forgotten", len(s.sessions), r.forgot)
+		t.Errorf("after the expiry: %d sessions are stored, %q were removed", len(s.sessions), r.forgot)
 	}
 }
 
@@ -372,7 +372,7 @@ func TestClosedServerKeepsNothing(t *testing.T) {
 		s.leave(late)
 		time.Sleep(time.Hour)
 		if late == left || len(s.sessions) != 0 || len(r.forgot) != 0 {
-			t.Errorf("%d sessions are kept, %q were forgotten", len(s.sessions), r.forgot)
+			t.Errorf("%d sessions are stored, %q were removed", len(s.sessions), r.forgot)
 		}
 	})
 }
@@ -385,6 +385,6 @@ func TestReleasedByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ids := c.refs.held(); len(ids) != 1 || ids[0] != "f2" {
-		t.Errorf("released at the end: %q, want f2 alone", ids)
+		t.Errorf("released at the end: %q, want only f2", ids)
 	}
 }

@@ -27,7 +27,7 @@ func TestArgumentsAsParams(t *testing.T) {
 		}
 	}
 	if got, err := plainParams(json.RawMessage(`{"name":"f","args":[1],"kwargs":{"a":1}}`)); err == nil {
-		t.Errorf("arguments both ways: %s", got)
+		t.Errorf("arguments in both directions: %s", got)
 	}
 }
 

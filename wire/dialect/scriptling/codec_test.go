@@ -160,7 +160,7 @@ func TestRaw(t *testing.T) {
 		}
 	}
 	if len(c.calls) != 1 {
-		t.Errorf("%v are kept", c.calls)
+		t.Errorf("the calls %v are stored", c.calls)
 	}
 }
 
@@ -182,10 +182,10 @@ func TestCallbacks(t *testing.T) {
 	}
 	decoded(t, c, `{"jsonrpc":"2.0","id":1,"result":null}`)
 	if m := decoded(t, c, ask); m.Method != methodCallback {
-		t.Errorf("it lives on: %s", m.Method)
+		t.Errorf("the callback outlives its call: %s", m.Method)
 	}
 	if len(c.calls)+len(c.callbacks) != 0 {
-		t.Errorf("%v and %v are kept", c.calls, c.callbacks)
+		t.Errorf("the calls %v and callbacks %v are stored", c.calls, c.callbacks)
 	}
 }
 

@@ -32,28 +32,28 @@ func TestObjectTurns(t *testing.T) {
 		}
 		cancel()
 		if err := <-failed; !errors.Is(err, context.Canceled) {
-			t.Fatalf("a call that nobody waits for: %v", err)
+			t.Fatalf("a cancelled call: %v", err)
 		}
 		o.wait(true)
 		synctest.Wait()
 		if entered != 2 {
-			t.Fatal("what came during the callback waits")
+			t.Fatal("a call during the callback waits")
 		}
 		go func() { _ = enter(t.Context()) }()
 		synctest.Wait()
 		if entered != 2 {
-			t.Fatal("two came during one callback, and both run")
+			t.Fatal("two calls run during one callback")
 		}
 		o.leave()
 		synctest.Wait()
 		if entered != 3 {
-			t.Fatal("the next one waits")
+			t.Fatal("the next call waits")
 		}
 		o.wait(false)
 		o.leave()
 		o.leave()
 		if enter(t.Context()) != nil || entered != 4 {
-			t.Fatal("the last one waits")
+			t.Fatal("the last call waits")
 		}
 	})
 }

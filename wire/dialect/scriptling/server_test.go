@@ -61,10 +61,10 @@ func TestLastWords(t *testing.T) {
 		}
 		_, err := far.Call(t.Context(), methodLog, nil)
 		if !errors.Is(err, errConnectionEnded) || !errors.Is(far.Notify(t.Context(), dialect.Op{}), errConnectionEnded) {
-			t.Errorf("a call to nobody: %v", err)
+			t.Errorf("a call after the connection ended: %v", err)
 		}
 		if _, err := far.Open(t.Context(), dialect.Op{}); !errors.Is(err, errConnectionEnded) {
-			t.Errorf("a stream of nobody: %v", err)
+			t.Errorf("a stream after the connection ended: %v", err)
 		}
 		return nil, errors.New("in vain")
 	}})
@@ -85,7 +85,7 @@ func TestLastWords(t *testing.T) {
 	}
 	for i, state := range states {
 		if filepath.Base(state) != destroyed[i] {
-			t.Errorf("the folder of object %s is %s", destroyed[i], state)
+			t.Errorf("the directory of object %s is %s", destroyed[i], state)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestCallsOfADestroyedObject(t *testing.T) {
 		for name, failed := range map[string]struct {
 			done <-chan error
 			want string
-		}{"the first": {first, ""}, "the second": {second, "unknown object 1"}, "the end": {destroyed, ""}, "one after it": {after, "unknown object 1"}} {
+		}{"the first": {first, ""}, "the second": {second, "unknown object 1"}, "the end": {destroyed, ""}, "a call after destroy": {after, "unknown object 1"}} {
 			err := <-failed.done
 			var rpc *wire.Error
 			if errors.As(err, &rpc); (err != nil) != (failed.want != "") || rpc != nil && rpc.Message != failed.want {

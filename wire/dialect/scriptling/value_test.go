@@ -83,7 +83,7 @@ func TestValuesOfOthers(t *testing.T) {
 		`{"type":"callback","callback":{"id":"\n"}}`: `{"$callback":"\n"}`,
 	} {
 		if got, err := plain(nil, []byte(value)); err != nil || string(got) != want {
-			t.Errorf("%s stands for %s, %v; want %s", value, got, err, want)
+			t.Errorf("%s decodes to %s, %v; want %s", value, got, err, want)
 		}
 	}
 }
@@ -155,7 +155,7 @@ func FuzzValue(f *testing.F) {
 		}
 		again, err := encoder{}.value(nil, back, "")
 		if err != nil || !bytes.Equal(again, value) && !bytes.Contains(b, []byte("$remote")) && !bytes.ContainsRune(b, '\\') {
-			t.Fatalf("%s is %s, which stands for %s", b, value, back)
+			t.Fatalf("%s is encoded as %s, which decodes to %s", b, value, back)
 		}
 	})
 }

@@ -90,7 +90,7 @@ func TestClientPostsInOrder(t *testing.T) {
 		for _, method := range []string{"one", "two"} {
 			synctest.Wait()
 			if want := `{"jsonrpc":"2.0","method":"` + method + `"}`; len(p.sent) != 1 || <-p.sent != want {
-				t.Errorf("%s is not the only one that is sent", method)
+				t.Errorf("the only message sent is not %s", method)
 			}
 			p.over <- struct{}{}
 		}

@@ -65,7 +65,7 @@ func TestClientIsFlooded(t *testing.T) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		if a.asked < maxPosts || a.asked > maxPosts+2 {
-			t.Errorf("%d questions were read, with room for %d answers", a.asked, maxPosts)
+			t.Errorf("%d requests were read, with room for %d responses", a.asked, maxPosts)
 		}
 	})
 }

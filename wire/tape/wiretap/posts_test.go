@@ -65,11 +65,11 @@ func TestARefusedPostLeavesNoRecord(t *testing.T) {
 	for i := range 100 {
 		_, _, ended := posted(t, posts, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"a"}`, i))
 		if err := <-ended; err == nil {
-			t.Fatal("a POST was taken")
+			t.Fatal("a POST to a closed server succeeded")
 		}
 	}
 	if ids, _, waits := posts.sized(); ids > 0 || waits {
-		t.Errorf("%d ids are kept, a POST waits: %t", ids, waits)
+		t.Errorf("%d ids are stored, a POST waits: %t", ids, waits)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestClientsThatClose(t *testing.T) {
 		}
 	}
 	if ids, _, _ := posts.sized(); ids != maxLeft {
-		t.Errorf("%d ids are kept, want %d", ids, maxLeft)
+		t.Errorf("%d ids are stored, want %d", ids, maxLeft)
 	}
 	client, _, ended := posted(t, posts, `{"jsonrpc":"2.0","id":"mine","method":"a"}`)
 	if _, err := server.Recv(); err != nil {
@@ -152,7 +152,7 @@ func TestClientsThatClose(t *testing.T) {
 		t.Error(err)
 	}
 	if ids, _, _ := posts.sized(); ids != maxLeft-1 {
-		t.Errorf("%d ids are kept after a late answer, want %d", ids, maxLeft-1)
+		t.Errorf("%d ids are stored after a late response, want %d", ids, maxLeft-1)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestUnsubscribedStreams(t *testing.T) {
 		<-done
 	}
 	if _, streams, _ := posts.sized(); streams != maxLeft {
-		t.Errorf("%d streams are kept, want %d", streams, maxLeft)
+		t.Errorf("%d streams are stored, want %d", streams, maxLeft)
 	}
 }
 
@@ -261,6 +261,6 @@ func TestPostsWithTheSameID(t *testing.T) {
 		}
 	}
 	if ids, _, waits := posts.sized(); ids > 0 || waits {
-		t.Errorf("%d ids are kept, a POST waits: %t", ids, waits)
+		t.Errorf("%d ids are stored, a POST waits: %t", ids, waits)
 	}
 }

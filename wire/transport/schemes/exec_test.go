@@ -34,7 +34,7 @@ func TestExecIsAStreamOfMessages(t *testing.T) {
 	for _, msg := range []string{`{"a":1}`, `[1,2]`, `"` + strings.Repeat("x", 1<<20) + `"`} {
 		go c.Send([]byte(`[` + msg + `]`))
 		if got := mustRecv(t, c); got != `[`+msg+`]` {
-			t.Fatalf("%.40s came back as %.40s", msg, got)
+			t.Fatalf("%.40s was echoed as %.40s", msg, got)
 		}
 	}
 	returns(t, "Close of a child that ends at the end of its stdin", func() { c.Close() })
@@ -251,7 +251,7 @@ func TestExecManyAtOnce(t *testing.T) {
 				t.Error(err)
 			}
 			if got, err := c.Recv(); err != nil || !bytes.Equal(got, msg) {
-				t.Errorf("%s came back as %s, %v", msg, got, err)
+				t.Errorf("%s was echoed as %s, %v", msg, got, err)
 			}
 		})
 	}

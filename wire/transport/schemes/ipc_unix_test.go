@@ -40,7 +40,7 @@ func TestIPCBetweenTwoEndsOfRpcx(t *testing.T) {
 	for _, msg := range []string{`{"a":1}`, `["` + strings.Repeat("x", 1<<20) + `"]`, `{"text":"NODE_ENV"}`, `{"cmd":"NODE_"}`, `{"cmd":5,"x":"NODE_HANDLE"}`} {
 		go c.Send([]byte(msg))
 		if got := mustRecv(t, c); got != msg {
-			t.Fatalf("%.60s came back as %.60s", msg, got)
+			t.Fatalf("%.60s was echoed as %.60s", msg, got)
 		}
 	}
 	idle := 0

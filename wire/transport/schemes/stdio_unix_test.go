@@ -25,7 +25,7 @@ func TestStdioOfAChildOfOurs(t *testing.T) {
 	for _, msg := range []string{"[1]", `["` + strings.Repeat("x", 300<<10) + `"]`} {
 		go c.Send([]byte(msg))
 		if got := mustRecv(t, c); got != msg {
-			t.Fatalf("%.40s came back as %.40s", msg, got)
+			t.Fatalf("%.40s was echoed as %.40s", msg, got)
 		}
 	}
 	mustSend(t, c, `["end"]`)

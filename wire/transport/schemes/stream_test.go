@@ -41,7 +41,7 @@ func TestStreamsCarryMessagesBothWays(t *testing.T) {
 					sent := make(chan error, 1)
 					go func() { sent <- c.Send([]byte(msg)) }()
 					if got := mustRecv(t, c); got != msg {
-						t.Fatalf("a message of %d bytes came back as %.60s", size, got)
+						t.Fatalf("a message of %d bytes was echoed as %.60s", size, got)
 					}
 					if err := <-sent; err != nil {
 						t.Fatal(err)

@@ -113,6 +113,6 @@ func TestReferencesOfALargeCatalog(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := declared.New(ended, c); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end of the context: %v", err)
+		t.Errorf("with a cancelled context: %v", err)
 	}
 }

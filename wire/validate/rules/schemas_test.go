@@ -53,7 +53,7 @@ func exampleMessages(t *testing.T, s *rules.Set) {
 		}
 		for _, found := range bad {
 			if len(found) != 1 || found[0].Section != validate.SectionOf(s.Page, name) {
-				t.Errorf("%s is made wrong, and found is:\n%s", name, text(found))
+				t.Errorf("after a change of %s, the problems are:\n%s", name, text(found))
 			}
 		}
 	}

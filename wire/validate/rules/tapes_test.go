@@ -44,7 +44,7 @@ func TestTapes(t *testing.T) {
 				}
 			}
 			if !tapes["good"] {
-				t.Errorf("no tape shows what is right: write %s", filepath.Join(folder(dialect), "good.tape"))
+				t.Errorf("no tape without problems: write %s", filepath.Join(folder(dialect), "good.tape"))
 			}
 		})
 	}
@@ -91,7 +91,7 @@ func oneTape(t *testing.T, s *rules.Set, file string) {
 		t.Fatal(err)
 	}
 	if r.Header().Dialect != s.Dialect {
-		t.Errorf("%s is of the dialect %q", file, r.Header().Dialect)
+		t.Errorf("%s has the dialect %q", file, r.Header().Dialect)
 	}
 	for l, err := r.Next(); err == nil; l, err = r.Next() {
 		if also, ok := strings.CutPrefix(l.Note, "also: "); ok {
@@ -106,6 +106,6 @@ func oneTape(t *testing.T, s *rules.Set, file string) {
 	slices.Sort(got)
 	slices.Sort(want)
 	if got = slices.Compact(got); !slices.Equal(got, want) {
-		t.Errorf("%s breaks %q, and is to break %q:\n%s", file, got, want, text(found))
+		t.Errorf("%s breaks %q, want %q:\n%s", file, got, want, text(found))
 	}
 }

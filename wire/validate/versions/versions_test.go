@@ -230,10 +230,10 @@ func TestEveryKindIsTested(t *testing.T) {
 	}
 	for _, k := range Kinds() {
 		if !strings.Contains(all.String(), " "+k.Name+" ") {
-			t.Errorf("no test has %s", k.Name)
+			t.Errorf("no test covers %s", k.Name)
 		}
 		if k.Sentence == "" || k.Class == "" && (k.Params == "" || k.Result == "") {
-			t.Errorf("%+v says too little", k)
+			t.Errorf("%+v lacks a sentence or a class", k)
 		}
 	}
 	if len(Kinds()) < 30 {

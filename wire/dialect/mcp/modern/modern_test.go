@@ -41,7 +41,7 @@ func TestDigest(t *testing.T) {
 	of := func(params string) string { return digest("tools/call", json.RawMessage(params)) }
 	first := of(`{"name":"a","arguments":{"x":1,"y":12345678901234567890}}`)
 	if again := of(`{"requestState":"s","inputResponses":{"q1":{}},"_meta":{"z":1},"arguments":{"y":12345678901234567890,"x":1},"name":"a"}`); again != first {
-		t.Error("the digest of a retry differs")
+		t.Error("a retry has a different digest")
 	}
 	for _, other := range []string{`{"name":"a","arguments":{"x":1,"y":12345678901234567891}}`, `{"name":"b"}`, ``} {
 		if of(other) == first {
@@ -60,7 +60,7 @@ func TestMostWaiting(t *testing.T) {
 		r.last = &request{ctx: t.Context()}
 		_, err := r.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "roots/list"})
 		if err == nil {
-			t.Fatal("a question without a capability is asked")
+			t.Fatal("a request was sent without the capability for it")
 		}
 		req := &request{ctx: t.Context(), params: json.RawMessage(`{"_meta":{"` + MetaCapabilities + `":{"roots":{}}}}`)}
 		r.last = req
@@ -70,7 +70,7 @@ func TestMostWaiting(t *testing.T) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if _, err = r.askLocked(req); err != nil && !ended {
-			t.Error("a run that cannot wait goes on")
+			t.Error("a run that cannot wait was not cancelled")
 		}
 		return r, err
 	}
@@ -83,7 +83,7 @@ func TestMostWaiting(t *testing.T) {
 		first = r
 	}
 	if _, err := wait(); err == nil {
-		t.Error("one more waits")
+		t.Error("a run above the limit waits")
 	}
 	if err := first.take(json.RawMessage(`{"q1":{"roots":[]}}`)); err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestMostWaiting(t *testing.T) {
 	first.resumeLocked()
 	first.mu.Unlock()
 	if _, err := wait(); err != nil {
-		t.Errorf("after one has gone on: %v", err)
+		t.Errorf("after one run has continued: %v", err)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	if compare(http.Header{}, "Mcp-Param-X", json.RawMessage(`1`)) == nil || compare(http.Header{"Mcp-Param-X": {"1"}}, "Mcp-Param-X", nil) == nil {
-		t.Error("a header is missing, or has no value, and fits")
+		t.Error("a missing or empty header is accepted")
 	}
 }
 
@@ -135,7 +135,7 @@ func TestStopwatch(t *testing.T) {
 	defer endOther()
 	<-other.Done()
 	if ctx.Err() != nil {
-		t.Error("the limit ran while the time was stopped")
+		t.Error("the timeout expired while the clock was stopped")
 	}
 	w.Start()
 	<-ctx.Done()
@@ -154,7 +154,7 @@ func TestMostListenersAndTasks(t *testing.T) {
 		}
 	}
 	if all.add(l) {
-		t.Error("one more subscription")
+		t.Error("a subscription above the limit was added")
 	}
 	for i := range maxPending + 10 {
 		l.put(dialect.Op{Method: "a", Params: json.RawMessage(strconv.Itoa(i))})
@@ -175,7 +175,7 @@ func TestMostListenersAndTasks(t *testing.T) {
 		runs.forget(r)
 	}
 	if len(runs.byID) != maxTasks || runs.find("0") != nil {
-		t.Errorf("%d tasks that have ended are kept", len(runs.byID))
+		t.Errorf("%d ended tasks are stored", len(runs.byID))
 	}
 }
 
@@ -201,7 +201,7 @@ func TestQuestionBetweenRequests(t *testing.T) {
 			asked = append(asked, key)
 		}
 		if !slices.Equal(asked, want) {
-			t.Errorf("asked are %v, not %v", asked, want)
+			t.Errorf("input requests %v, want %v", asked, want)
 		}
 	}
 	r.last = open(t.Context())

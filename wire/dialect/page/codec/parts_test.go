@@ -60,14 +60,14 @@ func TestSessionsBegin(t *testing.T) {
 		}
 	}
 	if begins, primes := dialectOf(t, "[serve]\nfirst = 'hi'\n[http]\nsession = 'X'").Sessions().Begins([]byte(`{"id":1,"method":"hi"}`)); !begins || primes {
-		t.Error("without a condition nothing primes", begins, primes)
+		t.Error("the first request must begin a session and not prime it:", begins, primes)
 	}
 }
 
 // The first path whose response contains a URL finds the WebSocket of an HTTP server. Only the path of that URL is used.
 func TestResolve(t *testing.T) {
 	if find, _ := Resolve(&load.Page{}); find != nil {
-		t.Error("a page that does not say how is resolved")
+		t.Error("a dialect file without http.resolve has a resolver")
 	}
 	find, _ := Resolve(dialectOf(t, "[http]\nresolve = { get = ['/a', '/b'], url = '.url' }").Page)
 	for _, c := range []struct{ a, b, want string }{
@@ -142,7 +142,7 @@ func TestMethodsOfADialectFile(t *testing.T) {
 	}
 	d.native.Notification = "work"
 	if !d.Notifies("work") {
-		t.Error("what the flow is notified of needs a hook")
+		t.Error("a notification for the flow needs a hook")
 	}
 	for method, want := range map[string]string{"a.b": "a.b y", "a.c": "* z", "b": "* z"} {
 		name, rule := d.Subscription(method)
@@ -195,24 +195,24 @@ func TestKeptMessagesAreBounded(t *testing.T) {
 		add(c, `{"method":"last"}`)
 		got, err := c.find(is)
 		if err != nil || got != nil != some.found {
-			t.Errorf("behind %d of %d bytes: %s, %v", some.n, some.size, got, err)
+			t.Errorf("after %d of %d bytes: %s, %v", some.n, some.size, got, err)
 		}
 		if again, err := c.find(is); again != nil || err != nil {
-			t.Errorf("it is found twice: %s, %v", again, err)
+			t.Errorf("the message was found twice: %s, %v", again, err)
 		}
 	}
 	c := d.newCodec(dialect.CodecOptions{Serving: true})
 	if add(c, `{"method":"last"}`); len(c.awaited.messages) > 0 {
-		t.Error("a server keeps what it hears")
+		t.Error("a server stores messages")
 	}
 	c = d.newCodec(dialect.CodecOptions{})
 	c.endAwaiting()
 	if add(c, `{"method":"last"}`); c.awaited != nil {
-		t.Error("a message after the handshake is kept")
+		t.Error("a message after the handshake is stored")
 	}
 	c = d.newCodec(dialect.CodecOptions{})
 	if add(c, `{"jsonrpc":"2.0","id":1,"result":1}`); len(c.awaited.messages) > 0 {
-		t.Error("an answer is kept")
+		t.Error("a response is stored")
 	}
 }
 
@@ -312,7 +312,7 @@ func TestDropped(t *testing.T) {
 		}
 		_, _, _ = codec.Decode([]byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`))
 		if got, _ := codec.Reply(req, wire.Event{Kind: wire.Data, Data: json.RawMessage("2")}); len(got) != 1 {
-			t.Error("a new request of that id is not answered")
+			t.Error("a new request with that id gets no response")
 		}
 	}
 }

@@ -40,7 +40,7 @@ item = { method = "changed", when = ".id == $params.id", event = ".value" }
 		"an item": func() wire.Message {
 			return decoded(t, c, `{"jsonrpc":"2.0","method":"changed","params":{"id":7,"value":`+payload+`}}`)
 		},
-		"data of a call": func() wire.Message {
+		"data for a call": func() wire.Message {
 			m := decoded(t, c, `{"jsonrpc":"2.0","method":"partly","params":{"value":`+payload+`,"of":"slow"}}`)
 			m.Body = m.Event.Data
 			return m
@@ -53,7 +53,7 @@ item = { method = "changed", when = ".id == $params.id", event = ".value" }
 			m := encode(dialect.Op{Kind: dialect.Call, Method: "echo", Params: json.RawMessage(payload)})
 			m.Body = []byte(payload)
 			if !strings.Contains(string(m.Raw), payload) {
-				t.Error("params: not as they were given")
+				t.Error("params: the bytes were changed")
 			}
 			return m
 		},
@@ -68,7 +68,7 @@ item = { method = "changed", when = ".id == $params.id", event = ".value" }
 		}
 		// The message is built from text here. A decoded payload would take fifteen times as much memory.
 		if took := after.TotalAlloc - before.TotalAlloc; took > 6*uint64(len(payload)) {
-			t.Errorf("%s of %d bytes took %d bytes", name, len(payload), took)
+			t.Errorf("%s of %d bytes used %d bytes", name, len(payload), took)
 		}
 	}
 }
@@ -111,7 +111,7 @@ item = { method = "ticks", when = ".subscription == $result", event = ".result" 
 			t.Fatalf("%s: %+v, %v", raw, msgs, err)
 		}
 		if ours := string(msgs[0].Stream) == string(stream); ours != (want != "7") {
-			t.Errorf("%s is of the stream %s", raw, msgs[0].Stream)
+			t.Errorf("%s belongs to the stream %s", raw, msgs[0].Stream)
 		}
 	}
 }
@@ -125,12 +125,12 @@ func TestCancelled(t *testing.T) {
 	}
 	req := wire.Message{Kind: wire.Request, ID: wire.ID(`"a"`), Method: "m"}
 	if out, err := c.Reply(req, wire.Event{Kind: wire.Data}); err != nil || out != nil {
-		t.Errorf("it is answered: %s, %v", out, err)
+		t.Errorf("the request got a response: %s, %v", out, err)
 	}
 	if _, _, err := c.Decode([]byte(`{"jsonrpc":"2.0","id":"a","method":"m"}`)); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := c.Reply(req, wire.Event{Kind: wire.Data}); err != nil || len(out) != 1 {
-		t.Errorf("the next is not answered: %s, %v", out, err)
+		t.Errorf("the next request got no response: %s, %v", out, err)
 	}
 }

@@ -48,7 +48,7 @@ func TestWrites(t *testing.T) {
 		}
 	}
 	if _, err := speaks(t, names+"params = 'flat'").Encode(dialect.Op{Kind: dialect.Call, Method: "do", Params: []byte(`[1]`)}); err == nil {
-		t.Error("an array goes flat into a message")
+		t.Error("params in an array are accepted by a flat envelope")
 	}
 }
 
@@ -105,12 +105,12 @@ params = "."
 			if m.Kind == wire.Request {
 				out, rerr := c.Reply(m, wire.Event{Kind: wire.Data, Data: []byte("1")})
 				if rerr != nil || len(out) != 1 || scan.Valid(out[0], wire.DefaultMaxDepth) != nil {
-					t.Errorf("%s is answered with %s, %v", raw, out, rerr)
+					t.Errorf("%s: got the response %s, %v", raw, out, rerr)
 				}
 			}
 		}
 		if err == nil && len(msgs) == 0 {
-			t.Errorf("%q is nothing", raw)
+			t.Errorf("%q: no message and no error", raw)
 		}
 	})
 }
@@ -138,10 +138,10 @@ func TestResponsesThatContinue(t *testing.T) {
 			t.Fatal(err)
 		}
 		if said, ends := plan.Ends([]byte(c.msg), &program.Scope{}); said != c.said || ends != c.ends {
-			t.Errorf("%s: said %v, ends %v", c.msg, said, ends)
+			t.Errorf("%s: got %v, ends %v", c.msg, said, ends)
 		}
 	}
 	if said, ends := (*Plan)(nil).Ends([]byte(`{}`), &program.Scope{}); said || ends {
-		t.Error("without a plan nothing is said")
+		t.Error("a nil Plan must report nothing")
 	}
 }

@@ -96,7 +96,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if !IsName(p.Name) {
-			t.Fatalf("a page has the name %q", p.Name)
+			t.Fatalf("a dialect file has the name %q", p.Name)
 		}
 	})
 }

@@ -65,7 +65,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s took %v", text, took)
 		}
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Helper && f.Kind != wire.Usage {
-			t.Errorf("%s: %v is not a fault of ours", text, err)
+			t.Errorf("%s: %v is not a Fault of kind helper or usage", text, err)
 		}
 	}
 	t.Setenv("SECRET", "x")
@@ -94,6 +94,6 @@ func oneLongStep(t *testing.T) string {
 			return text
 		}
 	}
-	t.Fatal("no step takes long")
+	t.Fatal("no long steps")
 	return ""
 }

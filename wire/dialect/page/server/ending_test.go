@@ -110,7 +110,7 @@ result = "0"
 		result := string(request("run"))
 		_ = request("ticks")
 		if result != c.result || fmt.Sprint(ended) != c.ended {
-			t.Errorf("%+v: the call comes to %s, and %v has ended", c, result, ended)
+			t.Errorf("%+v: the result is %s, and the requests %v ended", c, result, ended)
 		}
 	}
 }

@@ -46,6 +46,6 @@ name = "x"
 		}
 	}
 	if _, err := gets["/fails"](""); err == nil {
-		t.Error("a program that fails answers")
+		t.Error("a program that fails has a result")
 	}
 }
