@@ -151,12 +151,12 @@ func TestCursorInTheMiddle(t *testing.T) {
 		t.Error(got)
 	}
 	if _, ok := o.NextKey(); ok || o.Err() != nil {
-		t.Error("the cursor continues, or has no error:", o.Err())
+		t.Error("the cursor continues, or has an error:", o.Err())
 	}
 	if all.SkipTo(o.Pos()); string(b[all.Pos():all.Pos()+1]) != "]" {
 		t.Error("the cursor stops at the wrong place")
 	}
 	if _, ok := all.NextKey(); ok || all.Err() != nil || string(b[all.Pos():]) != " behind" {
-		t.Error("the cursor continues, or has no error:", all.Err())
+		t.Error("the cursor continues, or has an error:", all.Err())
 	}
 }
