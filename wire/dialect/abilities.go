@@ -21,18 +21,18 @@ type Abilities struct {
 	PrepareCall func(ctx context.Context, c Caller, op Op) error
 	// Describe requests the peer's catalog. It returns wire.ErrUnsupported if the dialect has no such request.
 	Describe func(ctx context.Context, c Caller) (*catalog.Catalog, error)
-	// Typing returns the schemas of one method's params, from the handshake or from a request for this method only. It
-	// returns nil if they are unknown.
+	// Typing returns a catalog with the schema of one method's params, from the handshake or with as few requests as
+	// possible. It returns nil if the schema is unknown.
 	Typing func(ctx context.Context, c Caller, method string) (*catalog.Catalog, error)
 	// Job runs jobs: calls whose results arrive later and that may outlive the command that started them. op.Kind is
-	// one of the Job kinds. Items about the job itself (its status, the list of jobs) are data in the dialect's own
-	// form: an object with the members job and status. Job returns a usage Fault for unsupported operations.
+	// one of the Job kinds. The state of a job is a data item: an object with the members job and status, and others of
+	// the dialect. Job returns a usage Fault for unsupported operations.
 	Job func(ctx context.Context, c Caller, op Op) (Stream, error)
 	// Continue returns the stream of a Call whose responses may be interim (wire.Message.Interim) and require further
 	// messages. st is the stream of the first message, and ctx is the context of Caller.Open.
 	Continue func(ctx context.Context, c Caller, op Op, st Stream) Stream
 	// Shutdown sends the closing messages before the connection is closed. It returns as soon as ctx is cancelled,
-	// because rpcx waits for it before it exits.
+	// because rpcx does not exit before Shutdown returns.
 	Shutdown func(ctx context.Context, c Caller) error
 
 	// CommonParams adds the dialect's common params to the params of a local request.

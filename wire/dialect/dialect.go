@@ -6,11 +6,10 @@
 //
 // Two dialects serve as examples. In HotRepl's host, the Server owns the only client, the frame queue and the table of
 // jobs. When Accept gets a second client, it sends session_evicted through the first client's Caller and closes the
-// Caller. Accept sends the handshake with Caller.Notify. The Method of a request is its "type". Reply writes
-// "<type>_result" for a Data event and "<type>_error" for a Failure event. Items have the request's id, so the Stream
-// of a subscription is its request's ID. In Introspect, Opened finds the subscription's token in the first response.
-// Decode turns every notification that names a subscription into an Item with that Stream (Final if its payload is
-// done). Event converts progress, guidance and data payloads to events.
+// Caller. Accept sends the handshake with Caller.Notify. The Method of a request is its "type". The Server writes the
+// responses itself, so Reply returns none. Items have the ID of their request, and no Stream. In Introspect, Opened
+// finds the subscription's token in the first response. Decode turns every notification that names a subscription into
+// an Item with that Stream (Final if its payload is done). Event converts progress, guidance and data payloads to events.
 package dialect
 
 import (
@@ -35,12 +34,12 @@ const (
 	Unsubscribe               // asks the peer to end Stream, which Of opened
 	Raw                       // Params is the whole message, sent unchanged
 	Watch                     // sends nothing; returns every incoming message, or those of Method
-	Eval
-	Internal  // a message of the dialect's flows; Method is a word of the protocol, never the user's
-	JobRun    // starts the job Method and waits for its end; for the Job kinds, see Abilities.Job
-	JobStart  // starts the job Method; the only event contains the Job
-	JobStatus // the only event is the status of Job
-	JobWait   // yields the events of Job until its end
+	Eval                      // evaluates Code, or another operation of the evaluator, which Method names
+	Internal                  // a message of the dialect's flows; Method is a word of the protocol, never the user's
+	JobRun                    // starts the job Method and waits for its end; for the Job kinds, see Abilities.Job
+	JobStart                  // starts the job Method; the only event contains the Job
+	JobStatus                 // the only event is the status of Job
+	JobWait                   // yields the events of Job until its end
 	JobCancel
 	JobList
 )
@@ -56,7 +55,7 @@ type Op struct {
 	Known       *catalog.Catalog  `json:"known,omitempty"`       // describes the hooks in Funcs; may be nil
 	Of          *Op               `json:"-"`                     // the operation that a Cancel or Unsubscribe ends
 	OfID        wire.ID           `json:"-"`                     // the id of Of's request; for an Internal op, the id to use
-	Stream      wire.ID           `json:"-"`                     // the stream that an Unsubscribe ends
+	Stream      wire.ID           `json:"-"`                     // the stream that an Unsubscribe ends, or that a Subscribe without a message follows
 	Unsubscribe string            `json:"unsubscribe,omitempty"` // the user's method for ending the stream, or ""
 	// UnsubscribeParams are the user's params of Unsubscribe, or nil.
 	UnsubscribeParams json.RawMessage `json:"unsubscribe_params,omitempty"`

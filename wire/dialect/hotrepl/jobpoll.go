@@ -61,7 +61,7 @@ type following struct {
 	caller dialect.Caller
 	op     dialect.Op
 	job    json.RawMessage // the job's id, or nil while the id is unknown
-	bare   bool            // only the output is reported
+	bare   bool            // the only data event is the output; there are no reports
 }
 
 // acceptTimeout bounds the wait of a cancelled start for job_accepted. rpcx ends within a second after a signal.

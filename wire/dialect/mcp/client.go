@@ -115,7 +115,7 @@ func (f *client) serve(id wire.ID, t *task) {
 	}
 }
 
-// Mark adds the local task to the params of op if the operation belongs to one.
+// Mark adds a _meta that names the local task to the params of op, if the operation belongs to a task.
 func (f *client) Mark(op *dialect.Op) { f.mark(op) }
 
 func (f *client) mark(op *dialect.Op) *task {

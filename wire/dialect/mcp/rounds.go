@@ -33,9 +33,9 @@ func (f *client) Resume(ctx context.Context, caller dialect.Caller, op dialect.O
 	return nil, fault
 }
 
-// Failed reports whether to repeat the call op, which failed with err: the headers no longer match the server's tool, or
-// the response was lost and the tool may be called twice. For an error about missing capabilities, instead is the error
-// with the flags that declare them, or nil if there are none.
+// Failed reports whether to repeat the call op, which failed with err. again is true if the headers no longer match the
+// server's tool, or if the response was lost and the tool may be called twice. For an error about missing capabilities,
+// instead is the error with the flags that declare them, or nil if there are none.
 func (f *client) Failed(ctx context.Context, caller dialect.Caller, op dialect.Op, err error) (again bool, instead *wire.Error) {
 	if !f.isModern() {
 		return false, nil

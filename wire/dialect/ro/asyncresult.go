@@ -136,7 +136,7 @@ func underway(ev wire.Event) json.RawMessage {
 }
 
 // withStatus returns val as a result object with the status s. An object that has a status stays unchanged. A value
-// that is not an object is stored under the key member.
+// that is not an object is stored under the key that member names.
 func withStatus(s, member string, val json.RawMessage) json.RawMessage {
 	if status(val) != "" {
 		return val

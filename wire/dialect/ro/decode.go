@@ -134,7 +134,7 @@ func (c *codec) result(m *wire.Message) {
 	c.claim(m, f.requestID, place, target)
 }
 
-// claim assigns an item to its call, by request_id or by a place or target that belongs to the call (see name).
+// claim assigns an item to its call, by request_id or by a place or target that belongs to the call (see codec.name).
 func (c *codec) claim(m *wire.Message, requestID []byte, place, target string) {
 	id := string(requestID)
 	if c.calls[id] == nil && target != "" {

@@ -5,7 +5,7 @@
 // Package jsonrpc implements everything else. A message without those fields is plain JSON-RPC.
 //
 // An async result belongs to the call whose id is its request_id, or else to the call whose response named its target.
-// All followers of its resource and target also receive it. After a response with the status accepted or pending, a
+// Each Subscribe that follows its resource and target also receives it. After a response with the status accepted or pending, a
 // call continues until a return, or a result with the status error.
 package ro
 

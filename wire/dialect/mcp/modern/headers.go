@@ -28,7 +28,7 @@ var named = map[string]string{
 	taskGet: "taskId", taskUpdate: "taskId", taskCancel: "taskId",
 }
 
-// Posts returns the rules for POST requests of these versions.
+// Posts returns the rules for POST requests in versions without a handshake.
 func (s *Server) Posts() *wire.HTTPPosts {
 	return &wire.HTTPPosts{Check: s.checkPost, Status: statusOf}
 }

@@ -92,7 +92,7 @@ func (c *Conn) Close() {
 	}
 }
 
-// Take answers a request of these versions. mine is false for other messages. c may be nil.
+// Take answers a request in a version without a handshake. mine is false for other messages. c may be nil.
 func (c *Conn) Take(ctx context.Context, in *dialect.Inbound) (result json.RawMessage, mine bool, err error) {
 	m := &in.Msg
 	if c == nil || m.Kind != wire.Request || !isModern(m.Method, m.Params) {
@@ -141,7 +141,7 @@ var cached = map[string]bool{
 // keepFor is how long the catalog may be cached. Listeners also receive a notification when it changes.
 const keepFor = 5 * time.Second
 
-// complete adds the members that every result in these versions has.
+// complete adds the members that every result has in versions without a handshake.
 func (c *Conn) complete(method string, result json.RawMessage) json.RawMessage {
 	if scan.Type(result) != 'o' {
 		return result
