@@ -50,8 +50,8 @@ type Handler struct {
 	// Close releases the handler's resources. It may be nil.
 	Close func() error
 	// Ignores reports whether Handle would answer a notification with "method not found". Handle does not receive such
-	// notifications. Ignores must not block or wait for a lock, and never runs concurrently. If it is nil, Handle
-	// receives all notifications.
+	// notifications. Ignores must not block or wait for a lock. Only Connection.Ask calls it concurrently. If it is nil,
+	// Handle receives all notifications.
 	Ignores func(method string) bool
 	// Starts is called for each request before Handle, in the order of the requests. It must not block or wait for a
 	// lock. It may be nil.

@@ -76,8 +76,8 @@ func (c *Codec) endAwaiting() {
 	c.awaited = nil
 }
 
-// await waits for a message that meets the step's condition, and removes it. If several messages meet it, await takes
-// the oldest.
+// await waits until a stored message meets the step's condition. It removes and returns the oldest such message. For an
+// optional step, the error after the timeout is errAwaitTimeout.
 func (c *Codec) await(ctx context.Context, caller dialect.Caller, step *load.Step) (json.RawMessage, error) {
 	cond := step.Await
 	var late <-chan time.Time

@@ -135,7 +135,7 @@ func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 		switch s := c.calls[string(op.OfID)]; {
 		case s != nil && s.rule != nil:
 			return c.unsubscribe(op, s)
-		case s != nil && s.works(): // which is not ended in this way
+		case s != nil && s.works(): // no message ends work
 			c.forget(s)
 			return wire.Message{}, wire.ErrUnsupported
 		}

@@ -116,7 +116,7 @@ func (n *Names) merge(more Names) {
 	n.Stream, n.Order = more.Stream, more.Order
 }
 
-// rules reject names that contradict each other.
+// rules returns the rules against names that contradict each other.
 func (Names) rules(p *Page) []rule {
 	n := p.AllNames()
 	code, message := n.Response.Code, n.Response.Message

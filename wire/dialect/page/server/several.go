@@ -130,7 +130,7 @@ func (h *handler) after(m *wire.Message) {
 		}
 		sc := h.of(m)
 		if ok, err := rule.When.Holds(m.Params, sc.Value); err != nil || !ok {
-			continue // a failure is reported where the program runs for an awaited message
+			continue // a program that fails skips the call
 		}
 		params, err := rule.Params.First(m.Params, sc.Value)
 		if err != nil {
