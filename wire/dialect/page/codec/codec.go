@@ -135,7 +135,7 @@ func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 		switch s := c.calls[string(op.OfID)]; {
 		case s != nil && s.rule != nil:
 			return c.unsubscribe(op, s)
-		case s != nil && s.works(): // no message ends work
+		case s != nil && s.works(): // an Unsubscribe does not end work
 			c.forget(s)
 			return wire.Message{}, wire.ErrUnsupported
 		}
