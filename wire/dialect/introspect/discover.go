@@ -96,8 +96,8 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, method string
 }
 
 // doubted reports whether Typing must request a module's schema again before returning it a second time. It must do so
-// for a schema from the cache of an earlier process. It must also do so if the schema is older than the last call and
-// no call has followed, because the caller has then rejected the schema.
+// for a schema from the cache of an earlier process. It must also do so for a schema that arrived before the last call,
+// if no call has followed since Typing returned it, because the caller has then rejected the schema.
 func (d *discovery) doubted(module string) bool {
 	calls := d.calls.Load()
 	served, again := d.served[module]
@@ -159,7 +159,7 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 }
 
 // offered requests the modules that the service has now. It returns old if the service still has one of old's hashes,
-// and nil if the service does not respond.
+// and nil if the service does not return its modules.
 func (c *codec) offered(ctx context.Context, caller dialect.Caller, old *discovered) (*discovered, error) {
 	c.hashes.collect()
 	var hash string

@@ -9,7 +9,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Event returns the user's event for m. Section 2.2 of Introspective Streaming RPC lists the types of events. An item
+// Event stores the user's event for m in to. Section 2.2 of Introspective Streaming RPC lists the types of events. An item
 // that is not such an event becomes data as a whole. An event of an unknown type becomes data with that type as Topic.
 // Members without a field of wire.Event, such as the service hash, become members of Extra.
 func (c *codec) Event(m *wire.Message, to *wire.Event) error {

@@ -157,7 +157,7 @@ func Broken(raw []byte, what string) wire.Message {
 // EmptyBatch returns the Invalid message for an empty batch.
 func EmptyBatch(raw []byte) wire.Message { return Invalid(raw, nil, "an empty batch") }
 
-// Invalid returns the Invalid message for other JSON.
+// Invalid returns the Invalid message for JSON that is not a valid message. what is the reason, and id may be nil.
 func Invalid(raw []byte, id wire.ID, what string) wire.Message {
 	e := wire.NewError(wire.CodeInvalidRequest, "Invalid Request").WithData(what)
 	return wire.Message{Kind: wire.Invalid, Raw: raw, ID: id, Err: e}

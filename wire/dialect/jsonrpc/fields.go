@@ -21,7 +21,7 @@ func (f *fields) read(raw []byte, i, depth int) (end int, err error) {
 	return o.Pos(), o.Err()
 }
 
-// member reads the value of a relevant member.
+// member reads the value of a relevant member. It returns false for other members, whose value it does not read.
 func (f *fields) member(name []byte, o *scan.Cursor) bool {
 	switch string(name) {
 	case "params":
@@ -59,7 +59,7 @@ func (f *fields) readParams(o *scan.Cursor) []byte {
 	return o.Skip(&in)
 }
 
-// param reads the value of a relevant member of params.
+// param is like member, but for the members of params.
 func (f *fields) param(name []byte, o *scan.Cursor) bool {
 	switch string(name) {
 	case "subscription", "subscription_id", "subscriptionId":

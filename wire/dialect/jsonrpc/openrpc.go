@@ -32,8 +32,7 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 	return cat, nil
 }
 
-// FromOpenRPC reads an OpenRPC document. The catalog's extra receives unknown members. Errors are Faults of kind
-// Protocol.
+// FromOpenRPC reads an OpenRPC document. Unknown members become members of Extra. Errors are Faults of kind Protocol.
 func FromOpenRPC(doc json.RawMessage) (*catalog.Catalog, error) {
 	if err := scan.Valid(doc, wire.DefaultMaxDepth); err != nil || scan.Type(bytes.TrimSpace(doc)) != 'o' {
 		return nil, badDocument("it is not a JSON object")
@@ -117,7 +116,7 @@ func readComponents(c *catalog.Catalog, extra *builder, components []byte) {
 // kinds contains the default kinds of methods without and with a result.
 var kinds = map[bool]catalog.Kind{false: catalog.Notify, true: catalog.Call}
 
-// readMethod reads one method object. It skips a reference to a method.
+// readMethod reads one method object. It returns false for an object without a name, such as a reference to a method.
 func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 	var m catalog.Method
 	var extra builder

@@ -75,7 +75,7 @@ func (c *codec) JoinBatch(replies [][]byte) []byte {
 	return scan.ArrayOf(replies...)
 }
 
-// Event returns the user's event for m.
+// Event sets ev to the user's event for m.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	SetEvent(ev, m, nil)
 	return nil

@@ -168,7 +168,7 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 	switch {
 	case err != nil:
 		return emit(wire.Event{Kind: wire.Failure, Final: true, Err: wire.AsError(err)})
-	case s.item != "": // whose clients do not know an end message
+	case s.item != "": // clients of such streams do not know an end message
 		return nil
 	}
 	return emit(wire.Event{Kind: wire.Done, Final: true})

@@ -10,7 +10,7 @@ import (
 	"rpcx/wire"
 )
 
-// The pause between requests that a peer can demand is bounded.
+// Bounds of the pause between requests that a peer can demand.
 const (
 	minPause = 10 * time.Millisecond
 	maxPause = 30 * time.Second
