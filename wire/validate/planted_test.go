@@ -198,8 +198,8 @@ func (p *planted) onTape(lines []string) string {
 	return b.String()
 }
 
-// rpcx runs rpcx with args in dir, and returns the violated rules.
-func rpcx(t *testing.T, dir string, args ...string) []string {
+// rpcx runs rpcx with args in dir, and returns the rules that each source, a tape or a live peer, violates.
+func rpcx(t *testing.T, dir string, args ...string) map[string][]string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
@@ -215,22 +215,72 @@ func rpcx(t *testing.T, dir string, args ...string) []string {
 	return rulesIn(stdout.String())
 }
 
-func rulesIn(stdout string) (rules []string) {
+func rulesIn(stdout string) map[string][]string {
+	rules := map[string][]string{}
 	for line := range strings.Lines(stdout) {
-		var p struct{ Rule string }
-		if json.Unmarshal([]byte(line), &p) == nil && !slices.Contains(rules, p.Rule) {
-			rules = append(rules, p.Rule)
+		var p struct{ Source, Rule string }
+		if json.Unmarshal([]byte(line), &p) == nil && !slices.Contains(rules[p.Source], p.Rule) {
+			rules[p.Source] = append(rules[p.Source], p.Rule)
 		}
 	}
-	slices.Sort(rules)
+	for _, found := range rules {
+		slices.Sort(found)
+	}
 	return rules
 }
 
-// verdicts counts the found defects, and collects the rules that live servers violate.
+// verdicts counts the found defects, and collects the rules that live servers violate, and the tapes of the live runs.
 type verdicts struct {
 	mu         sync.Mutex
 	all, found int
 	live       map[string]bool
+	dir        string // of the tapes
+	taped      []taped
+}
+
+// taped is a live run, whose tape must have the same problems.
+type taped struct {
+	how   string
+	live  []string
+	fewer bool // validate may find fewer problems on the tape than live
+}
+
+// run runs rpcx in dir, records a tape, and returns the violated rules.
+func (v *verdicts) run(t *testing.T, how, dir string, fewer bool, args ...string) []string {
+	v.mu.Lock()
+	n := len(v.taped)
+	v.taped = append(v.taped, taped{how: how, fewer: fewer})
+	v.mu.Unlock()
+	var live []string
+	for _, found := range rpcx(t, dir, append(args, "--record", filepath.Join(v.dir, tapeName(n)))...) {
+		live = append(live, found...)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.taped[n].live = live
+	return live
+}
+
+func tapeName(n int) string { return fmt.Sprintf("%d.tape", n) }
+
+// replay checks the tapes of all live runs.
+func (v *verdicts) replay(t *testing.T) {
+	args := []string{"validate"}
+	for n := range v.taped {
+		args = append(args, tapeName(n))
+	}
+	again := rpcx(t, v.dir, args...)
+	for n, run := range v.taped {
+		found := again[tapeName(n)]
+		for _, rule := range found {
+			if !slices.Contains(run.live, rule) {
+				t.Errorf("%s: %s is reported for the tape, but not live", run.how, rule)
+			}
+		}
+		if !run.fewer && len(found) != len(run.live) {
+			t.Errorf("%s: live %q, on the tape %q", run.how, run.live, found)
+		}
+	}
 }
 
 // note counts a defect, and logs it if it was not found or other rules were reported.
@@ -269,35 +319,37 @@ func TestPlanted(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			t.Parallel()
 			p := read(t, file)
+			v := verdicts{live: map[string]bool{}, dir: t.TempDir()}
+			some := p.chosen()
+			lines := map[int][]string{good: p.good}
+			for _, i := range some {
+				if p.defects[i].kind != "live" {
+					lines[i] = p.edited(t, &p.defects[i])
+				}
+			}
+			played := p.play(t, lines)
 			if len(p.good) > 0 {
-				if found := p.play(t, p.good); len(found) > 0 {
+				if found := played[tapeName(good)]; len(found) > 0 {
 					t.Errorf("problems on the tape of the correct conversation: %q", found)
 				}
-				if found := p.client(t, p.good[:p.live], 20*time.Second); len(found) > 0 {
+				if found := p.client(t, &v, p.good[:p.live], 20*time.Second); len(found) > 0 {
 					t.Errorf("problems of the correct client: %q", found)
 				}
 			}
-			if found := p.server(t, "."); len(found) > 0 {
+			if found := p.server(t, &v, "."); len(found) > 0 {
 				t.Errorf("problems of the correct server: %q", found)
 			}
-			v := verdicts{live: map[string]bool{}}
 			slots := make(chan struct{}, atOnce)
 			var running sync.WaitGroup
-			for i := range p.defects {
-				every := 8
-				if k := p.defects[i].kind; k != "live" && k != "client" {
-					every = 40 // only one process at a time reads a tape
-				}
-				if testkit.Race && i%every != 0 { // scripts/check also runs this test without the race detector
-					continue
-				}
+			for _, i := range some {
 				slots <- struct{}{}
 				running.Go(func() {
 					defer func() { <-slots }()
-					p.plant(t, &p.defects[i], &v)
+					p.plant(t, &v, &p.defects[i], lines[i], played[tapeName(i)])
 				})
 			}
 			running.Wait()
+			v.replay(t)
 			if testkit.Race {
 				return
 			}
@@ -310,14 +362,22 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// plant tests whether validate finds a defect.
-func (p *planted) plant(t *testing.T, d *defect, v *verdicts) {
+// chosen returns the indexes of the defects to test: all of them, or with the race detector an eighth.
+func (p *planted) chosen() (some []int) {
+	for i := range p.defects {
+		if !testkit.Race || i%8 == 0 { // TestPlanted also runs without the race detector
+			some = append(some, i)
+		}
+	}
+	return some
+}
+
+// plant tests whether validate finds a defect. found are the rules that lines violate on a tape.
+func (p *planted) plant(t *testing.T, v *verdicts, d *defect, lines, found []string) {
 	if d.kind == "live" {
-		v.note(t, "live", d, p.server(t, d.program), false)
+		v.note(t, "live", d, p.server(t, v, d.program), false)
 		return
 	}
-	lines := p.edited(t, d)
-	found := p.play(t, lines)
 	if d.kind == "right" {
 		if len(found) > 0 {
 			t.Errorf("%s: reported %q", d.words, found)
@@ -326,7 +386,7 @@ func (p *planted) plant(t *testing.T, d *defect, v *verdicts) {
 	}
 	v.note(t, "on a tape", d, found, true)
 	if d.kind == "client" && len(d.edits) == 1 && d.edits[0].line <= p.live {
-		v.note(t, "live", d, p.client(t, lines[:p.live+len(lines)-len(p.good)], missing), true)
+		v.note(t, "live", d, p.client(t, v, lines[:p.live+len(lines)-len(p.good)], missing), true)
 	}
 }
 
@@ -343,27 +403,30 @@ func (p *planted) probed(t *testing.T, found map[string]bool) {
 	}
 }
 
-// play checks a conversation on a tape.
-func (p *planted) play(t *testing.T, lines []string) []string {
+// good is the number of the correct conversation among the defects.
+const good = -1
+
+// play checks conversations on tapes, each with its number, and returns the violated rules of each tape.
+func (p *planted) play(t *testing.T, lines map[int][]string) map[string][]string {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "t.tape"), []byte(p.onTape(lines)), 0o600); err != nil {
-		t.Fatal(err)
+	args := []string{"validate", "--"}
+	for n, conversation := range lines {
+		if err := os.WriteFile(filepath.Join(dir, tapeName(n)), []byte(p.onTape(conversation)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, tapeName(n))
 	}
-	return rpcx(t, dir, "validate", "t.tape")
+	return rpcx(t, dir, args...)
 }
 
-// client sends the client's lines of the conversation to a live check. The tape of the check must have the same problems.
-func (p *planted) client(t *testing.T, lines []string, wait time.Duration) []string {
+// client sends the client's lines of the conversation to a live check.
+func (p *planted) client(t *testing.T, v *verdicts, lines []string, wait time.Duration) []string {
 	dir := t.TempDir()
 	go func() {
 		_ = p.speak(dir, lines, wait)
 	}()
-	args := append([]string{"validate", "--role", "client", p.dialect + "+line+tcp://127.0.0.1:0", "--listening", "where", "--record", "live.tape"}, p.flags...)
-	live := rpcx(t, dir, args...)
-	if again := rpcx(t, dir, "validate", "live.tape"); !slices.Equal(live, again) {
-		t.Errorf("live %q, on the tape %q", live, again)
-	}
-	return live
+	args := append([]string{"validate", "--role", "client", p.dialect + "+line+tcp://127.0.0.1:0", "--listening", "where"}, p.flags...)
+	return v.run(t, strings.Join(lines, " "), dir, false, args...)
 }
 
 // speak sends the client's lines, and waits for as many messages as there are lines of the server.
@@ -393,8 +456,8 @@ func (p *planted) speak(dir string, lines []string, wait time.Duration) error {
 	return nil
 }
 
-// server checks the dialect's demo live while a program edits each message that the demo sends. The tape must have the same problems.
-func (p *planted) server(t *testing.T, program string) []string {
+// server checks the dialect's demo live while a program edits each message that the demo sends.
+func (p *planted) server(t *testing.T, v *verdicts, program string) []string {
 	dir := t.TempDir()
 	l := p.demonstrated(t, dir)
 	defer l()
@@ -416,14 +479,8 @@ func (p *planted) server(t *testing.T, program string) []string {
 	if program == "." || testkit.Race {
 		idle = "5s" // a correct server may be slow
 	}
-	args := []string{"validate", p.dialect + "+line+tcp://" + front.Addr().String(), "--idle", idle, "--intrusive", "--trust-hints", "--record", "live.tape"}
-	live := rpcx(t, dir, append(args, p.tries...)...)
-	for _, rule := range rpcx(t, dir, "validate", "live.tape") {
-		if !slices.Contains(live, rule) {
-			t.Errorf("%s: %s is reported for the tape, but not live", program, rule)
-		}
-	}
-	return live
+	args := []string{"validate", p.dialect + "+line+tcp://" + front.Addr().String(), "--idle", idle, "--intrusive", "--trust-hints"}
+	return v.run(t, program, dir, true, append(args, p.tries...)...)
 }
 
 // spoil passes messages between client, which is connection n, and the server at a socket, whose messages it edits.
