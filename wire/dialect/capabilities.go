@@ -94,7 +94,7 @@ type Probe struct {
 // Discovery supplements Abilities.Describe with facts about a dialect's catalogs.
 type Discovery struct {
 	Answers []string                                         // methods that a server of this dialect answers without a hook, besides rpc.discover and rpc.describe
-	Missing string                                           // a clause that names what a peer without a catalog lacks
+	Missing string                                           // what a peer without a catalog lacks, as part of an error message
 	Module  func(method string) string                       // the module of a method; nil if each request returns a whole catalog
 	Cached  func(discovery json.RawMessage) *catalog.Catalog // returns the catalog in the data of CodecOptions.Discovery; nil if rpcx stores no catalogs
 }

@@ -12,7 +12,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// get returns a task.
+// get answers GetTask.
 func (s *served) get(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	t, err := s.find(in.Msg.Params)
 	if err != nil {

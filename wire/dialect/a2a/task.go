@@ -145,7 +145,8 @@ func (t *task) addEventLocked(ev json.RawMessage) {
 	t.change = make(chan struct{})
 }
 
-// opening returns the first event of a stream, which is the task, and the number of the next event.
+// opening returns the first event of a stream, which is the task, and the number of the next event. from is the number
+// of a message's first event, or negative for a stream that begins now.
 func (t *task) opening(from int) (first json.RawMessage, at int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -159,7 +160,8 @@ func (t *task) opening(from int) (first json.RawMessage, at int) {
 	return scan.Pair("task", t.jsonLocked(-1, true, "")), at
 }
 
-// event waits for the event with the number at. last reports that it is the last one.
+// event waits for the event with the number at. last reports whether it is the last one before the task ends or needs
+// input.
 func (t *task) event(ctx context.Context, at int) (ev json.RawMessage, last bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -203,7 +205,7 @@ func (t *task) stop() bool {
 	return true
 }
 
-// cancel ends the hook when the server closes.
+// cancel cancels the task's hook, if one was started.
 func (t *task) cancel() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -53,7 +53,7 @@ func (r *reader) schema(name string, schema, beside json.RawMessage) json.RawMes
 	return scan.Pair(schemaRef, scan.AppendQuoted(nil, defRef(d.root)))
 }
 
-// find collects the definitions that schema uses, directly or through other definitions. inside reports that schema is
+// find collects the definitions that schema uses, directly or through other definitions. inside means that schema is
 // itself a definition.
 func (d *defsImport) find(schema json.RawMessage, inside bool) {
 	eachRef(schema, func(ref string) {

@@ -108,8 +108,7 @@ func releasedIDs(params json.RawMessage) []string {
 	return ids
 }
 
-// hold stores the function values in a value from the peer. The connection uses their schemas and releases them at its
-// end.
+// hold stores the function values in a value from the peer: their schemas, and their ids, which Shutdown releases.
 func (r *refs) hold(val []byte) {
 	if !mayHoldFunction(val) {
 		return

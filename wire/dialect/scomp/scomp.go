@@ -105,7 +105,7 @@ func (c *codec) request(kind dialect.OpKind, word, method string, params json.Ra
 }
 
 // raw returns the user's message. It rejects batches, and requests without an id ("No notifications" in the
-// specification), which would run without a response. An eval in such a message also counts as pending.
+// specification), which would run without a response. An eval in the user's message also counts as pending.
 func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	if scan.Type(op.Params[scan.Skip(op.Params, 0):]) == 'a' {
 		return wire.Message{}, wire.NewFault(wire.Usage, "scomp has no batches: send each message by itself", nil)

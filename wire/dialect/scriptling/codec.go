@@ -48,11 +48,11 @@ type codec struct {
 	lastBack  int               // the number in the latest callback's id
 	msgs      []wire.Message
 	batch     bool                     // Decode is reading a batch
-	calling   func(id string, on bool) // see watchCallbacks; may be nil
+	calling   func(id string, on bool) // see handler.calling; may be nil
 	handshake
 }
 
-// A call is a local request without a response.
+// A call is a local request whose response has not arrived.
 type call struct {
 	number int64
 	method string // the wire method

@@ -215,7 +215,7 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	return c.Codec.Reply(req, ev)
 }
 
-// Event returns the user's event for m.
+// Event sets ev to the user's event for m.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	if m.Kind == wire.Item && m.Method == methodLog {
 		*ev = logEvent(m.Params)
