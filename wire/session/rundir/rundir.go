@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// maxSocketPath fits into sockaddr_un on every system, in bytes. socketName is as long as the names that newSocket and
-// hashedPath return.
+// maxSocketPath fits into sockaddr_un on every system, in bytes. socketName is as long as every socket's name that begins
+// with PrefixHooks or PrefixHashed.
 const (
 	maxSocketPath = 103
 	socketName    = "c-0123456789abcdef"

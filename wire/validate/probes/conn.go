@@ -167,7 +167,7 @@ const (
 	maxQueuedBytes = 2 * wire.DefaultMaxMessage
 )
 
-// hear queues h for the probe. The caller must hold c.mu.
+// enqueue queues h for the probe. The caller must hold c.mu.
 func (c *Conn) enqueue(h arrival) {
 	if len(c.queue) < maxQueued && (c.held < maxQueuedBytes || h.err != nil) {
 		c.queue = append(c.queue, h)
@@ -190,7 +190,7 @@ func (c *Conn) Ended() error {
 	return c.err
 }
 
-// Spoke reports whether a message has arrived.
+// HasReceived reports whether a message has arrived.
 func (c *Conn) HasReceived() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -215,7 +215,7 @@ func (c *Conn) finish() {
 // errReplied marks the end of an HTTP exchange, with or without a response.
 var errReplied = errors.New("the reply contains no response")
 
-// Say sends msg. In an HTTP exchange, Say does not wait for the reply, and ctx bounds the exchange. If awaited is set,
+// Post sends msg. In an HTTP exchange, Post does not wait for the reply, and ctx bounds the exchange. If awaited is set,
 // a failure of the exchange is queued for next.
 func (c *Conn) Post(ctx context.Context, msg []byte, awaited bool) error {
 	c.see(wire.Send, msg)
