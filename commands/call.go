@@ -161,7 +161,7 @@ var callConflicts = []struct {
 // ofResults are the flags for a call's result.
 var ofResults = []string{"jq", "template", "decode", "expect", "expect-any", "expect-none", "expect-error", "expect-count"}
 
-// exclude returns an error for mutually exclusive flags. members reports that --set sets members of requests.
+// exclude returns an error for mutually exclusive flags. members is true if --set sets members of requests.
 func (o *callOptions) exclude(l *cmdline.CommandLine, rest []string, members bool) error {
 	given := map[string]bool{
 		"arguments": len(rest) > 0, "no method": o.send == "" && (len(rest) == 0 || rest[0] == ""), "one call": !o.batch,

@@ -32,8 +32,8 @@ func Detect(f *os.File, mode string, env func(string) string) Screen {
 	return s
 }
 
-// color sets Dumb and Color. obeys reports whether the terminal interprets escape sequences although TERM is not set,
-// as on Windows.
+// color sets Dumb and Color. obeys is true if the terminal interprets escape sequences although TERM is not set, as on
+// Windows.
 func (s *Screen) color(mode string, env func(string) string, obeys bool) {
 	s.Dumb = env("TERM") == "dumb" || env("TERM") == "" && !obeys
 	force := env("CLICOLOR_FORCE")

@@ -29,7 +29,7 @@ func GroupOf(f Flag) string {
 // lone is a flag value that the user may omit. LoneValue is then the value.
 type lone interface{ LoneValue() string }
 
-// loneValue returns the lone value of f. ok is false if f needs a value.
+// loneValue returns the lone value of f. It returns false if f needs a value.
 func loneValue(f Flag) (string, bool) {
 	g, ok := f.(*cli.GenericFlag)
 	if !ok {

@@ -154,7 +154,7 @@ func (r *outcome) noteSkipped(name, why string) {
 }
 
 // verdict prints the result of the checks of a peer, with the counts, if all checks have passed. Otherwise verdict
-// returns the failure. No checks at all are also a failure. early reports that an error, which the caller reports,
+// returns the failure. No checks at all are also a failure. early is true if an error, which the caller reports,
 // prevented some checks.
 func (r *outcome) verdict(peer, checks string, early bool) error {
 	text := peer + ": " + checks

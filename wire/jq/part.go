@@ -12,7 +12,7 @@ func (n need) fits(raw []byte) bool {
 	return (kind == 'o' || kind == 'a') && !slices.ContainsFunc(n, func(p []step) bool { return (p[0].key != nil) != (kind == 'o') || p[0].index < 0 })
 }
 
-// decodePart decodes the parts of raw that n contains, or all of raw if its type does not fit n. passes reports that an
+// decodePart decodes the parts of raw that n contains, or all of raw if its type does not fit n. passes is true if an
 // output may be the decoded value, which must then be printed like raw.
 func (s *source) decodePart(raw []byte, n need, passes bool) (any, error) {
 	if n == nil || len(raw) < partFrom || !n.fits(raw) {

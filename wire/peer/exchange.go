@@ -110,8 +110,9 @@ func (p *Peer) exchangeContext(ctx context.Context) (context.Context, context.Ca
 	return ctx, func() { stop(); cancel() }
 }
 
-// exchanged handles the end of a call's exchange. If the call has no response, exchanged fails it. left reports whether
-// the exchange's context has ended. exchanged then asks the peer to cancel the call, because a later Cancel has no effect.
+// exchanged handles the end of a call's exchange. If the call has no response, exchanged fails it. left is true if the
+// exchange's context has ended. In that case, exchanged asks the peer to cancel the call, because a later Cancel has no
+// effect.
 func (p *Peer) exchanged(s *stream, err error, left bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

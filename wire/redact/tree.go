@@ -83,7 +83,7 @@ func (n *Numbering) JSON(msg []byte) []byte {
 	return n.value(nil, msg, false)
 }
 
-// value appends val without its secrets. secret reports whether the name of val means a secret.
+// value appends val without its secrets. secret is true if the name of val is the name of a secret.
 func (n *Numbering) value(b, val []byte, secret bool) []byte {
 	switch scan.Type(val) {
 	case 's':

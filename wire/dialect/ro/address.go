@@ -221,8 +221,8 @@ func (a Address) addTo(o *scan.Object) {
 	o.SomeText("verb", a.Verb)
 }
 
-// targetText returns the text of a target, a JSON string or number. 42 and "42" are the same target. ok is false for
-// other types.
+// targetText returns the text of a target, a JSON string or number. 42 and "42" are the same target. It returns false
+// for other types.
 func targetText(val []byte) (string, bool) {
 	if text, ok := scan.Text(val); ok {
 		return text, true

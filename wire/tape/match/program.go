@@ -37,7 +37,7 @@ var steps = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\.([A-Za-z_][A-Za-z0-9_]*)|\.?\[([0-9]+|"(?:[^"\\]|\\.)*")\])`)
 })
 
-// PointerOf returns the JSON pointer to the value that a jq program selects. ok is false if the program is anything but a
+// PointerOf returns the JSON pointer to the value that a jq program selects. It returns false unless the program is a
 // path such as .a[0]["b c"].
 func PointerOf(program string) (string, bool) {
 	var path []string

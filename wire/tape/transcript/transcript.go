@@ -202,7 +202,7 @@ func (t *Track) Method(i int) string {
 	return t.of.methods[e.Method]
 }
 
-// Number returns the number that a method has in entries. ok is false if no message has this method.
+// Number returns the number that a method has in entries. It returns false if no message has this method.
 func (t *Transcript) Number(method string) (uint32, bool) {
 	n, ok := t.number[method]
 	return n, ok
