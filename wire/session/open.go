@@ -133,7 +133,7 @@ func (d *Direct) introduction() dialect.HandshakeOptions {
 	return dialect.HandshakeOptions{Offers: c, Info: o.Info, Functions: o.Functions, Settings: o.Settings, Logs: o.Logs, Resume: o.Resume, Last: d.session}
 }
 
-// connect dials e or starts an embedded server. ends contains functions that close such a server.
+// connect dials d.endpoint or starts an embedded server. It also returns the functions that close such a server.
 func (d *Direct) connect(ctx context.Context, rec recording) (wire.Conn, []func() error, error) {
 	if d.endpoint.Demo != "" || d.endpoint.Tape != "" {
 		d.o.Transport.Watch.Tell(wire.Fact{Step: "connected", Text: d.endpoint.String() + " runs in this process"})
