@@ -25,7 +25,7 @@ func calls(s *soak, ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d calls, each with a response", s.calls), nil
 }
 
-// batch makes n calls and checks each response.
+// batch makes s.calls calls and checks each response.
 func (s *soak) batch(ctx context.Context, at string) error {
 	cmd := s.command(ctx, "call", at, "--batch", "--jobs", "64")
 	in, err := cmd.StdinPipe()
