@@ -107,7 +107,7 @@ func (s *serving) renamed(msg []byte) *match.Difference {
 }
 
 // reportUnexpected reports a message that is neither a request nor the response to a local call. If the message differs
-// in only one member from an expected response or another message, stray reports that difference.
+// in only one member from an expected response or another message, reportUnexpected reports that difference.
 func (s *serving) reportUnexpected(c *conn, parsed match.Parsed, msg []byte, f match.Difference) {
 	d := s.nearResponse(msg)
 	if d == nil && parsed.Kind != wire.Response {
