@@ -140,7 +140,7 @@ func (o *callOptions) do(ctx context.Context, r *request.Request, rest []string)
 	return r.Do(ctx)
 }
 
-// callConflicts lists mutually exclusive flags by the keys that exclude defines. The first matching row is the error.
+// callConflicts lists mutually exclusive flags by the keys that exclude defines. exclude reports the first row that matches.
 var callConflicts = []struct {
 	given  string
 	with   []string

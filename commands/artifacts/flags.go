@@ -85,7 +85,7 @@ func (s *Flags) Save(ctx context.Context, run *env.Env, e endpoint.Endpoint, las
 	return env.Cause(ctx, saver.Save(ctx, announced))
 }
 
-// withPort returns the host of an endpoint with its port.
+// withPort returns host with a port: its own, or else the default port of the scheme.
 func withPort(scheme, host string) string {
 	if _, _, err := net.SplitHostPort(host); err == nil {
 		return host

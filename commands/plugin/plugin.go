@@ -33,7 +33,7 @@ const groupPlugin = "Plugin"
 
 func (o *flags) all(run *env.Env) []cmdline.Flag {
 	flags := []cmdline.Flag{
-		cmdline.Enum(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show the plugin's log messages of this level and above (info)", &o.logLevel, format.LogLevels),
+		cmdline.Enum(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show the plugin's log messages at this level and above (info)", &o.logLevel, format.LogLevels),
 		cmdline.Bool(groupPlugin, "no-environment", "", "do not send environment.open and environment.close", &o.Handshake.NoEnvironment),
 		cmdline.Bool(groupPlugin, "strict", "", "fail if a line from the plugin is not a message", &o.strict),
 		cmdline.PositiveDuration(groupPlugin, "shutdown-timeout", "wait up to `DURATION` for the response to plugin.shutdown (1s)", &o.Handshake.Shutdown),

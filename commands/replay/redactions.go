@@ -13,7 +13,7 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A redaction is a place where a placeholder on the tape replaces a secret, as --redactions prints it.
+// A redaction is a place on the tape where a placeholder replaces a secret. --redactions prints one line for each.
 type redaction struct {
 	Tape    string `json:"tape"`
 	Line    int    `json:"line"`

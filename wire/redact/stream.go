@@ -32,7 +32,8 @@ const (
 	scheme           // the blanks after Bearer or Basic
 )
 
-// longestKey is the maximum number of stored bytes of a string. A longer string counts as the name of a secret.
+// longestKey is the length in bytes of the longest string that is compared with the names of secrets. A longer string counts
+// as the name of a secret.
 const longestKey = 1 << 10
 
 // Append redacts b, which continues the previous bytes, and appends the result to dst.

@@ -67,7 +67,7 @@ func TestHostilePatterns(t *testing.T) {
 			b, _ := json.Marshal(strings.Repeat("a", 5_000) + strings.Repeat("x", 5_000))
 			_ = s.Check(t.Context(), b)
 		}
-		if took := time.Since(started); took > 3*time.Second {
+		if took := time.Since(started); took > 10*time.Second {
 			t.Errorf("%.60s takes %v", pattern, took)
 		}
 	}

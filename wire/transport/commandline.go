@@ -158,7 +158,7 @@ func joinWords(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// ShownCommand returns a command in a form for users, with secrets redacted.
+// ShownCommand returns a command line for display: quoted, and with secrets redacted.
 func ShownCommand(words []string) string {
 	shown := make([]string, len(words))
 	for i, w := range words {

@@ -201,7 +201,7 @@ func (p *planted) onTape(lines []string) string {
 // rpcx runs rpcx with args in dir, and returns the rules that each source, a tape or a live peer, violates.
 func rpcx(t *testing.T, dir string, args ...string) map[string][]string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, os.Args[0], args...)
 	c.Dir, c.Env = dir, append(os.Environ(), "RPCX_PLANTED=1", "XDG_RUNTIME_DIR="+dir, "XDG_STATE_HOME="+dir, "XDG_CACHE_HOME="+dir)

@@ -64,9 +64,9 @@ func readFrame(r io.Reader) (op byte, payload []byte, err error) {
 // overWS sends one message per text frame after the upgrade.
 func overWS(p *peer, l *link) error {
 	r, err := http.ReadRequest(l.in)
-	for err == nil && p.fault.kind == rejected { // the client may connect again
+	for err == nil && p.fault.kind == rejected { // the client may repeat its request on this connection
 		if err = p.send(l, unit{phase: head}); err != errRejected {
-			break // the client has connected again
+			break // the client has repeated its request
 		}
 		r, err = http.ReadRequest(l.in)
 	}

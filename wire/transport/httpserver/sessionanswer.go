@@ -40,7 +40,7 @@ func (c *sessionConn) get(w http.ResponseWriter, r *http.Request) {
 	}
 	c.mu.Unlock()
 	if a.s == nil {
-		c.in.refused.refuse(w, r, http.StatusBadRequest, "the events after that one are no longer available")
+		c.in.refused.refuse(w, r, http.StatusBadRequest, "the Last-Event-ID is unknown, or its stream is no longer available")
 		return
 	}
 	a.begin()

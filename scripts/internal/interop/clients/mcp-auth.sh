@@ -30,7 +30,7 @@ auth/client-credentials-jwt)
 esac
 if [[ $MCP_CONFORMANCE_SCENARIO == auth/client-credentials-* ]]; then login+=(--client-credentials); fi
 
-# send METHOD PARAMS: sends a request. In 2026-07-28, requests need no handshake.
+# send METHOD PARAMS: sends a request. In protocol version 2026-07-28, requests need no handshake.
 send() {
   if [[ $MCP_CONFORMANCE_PROTOCOL_VERSION < 2026 ]]; then
     case $1 in

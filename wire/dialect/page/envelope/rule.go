@@ -76,7 +76,7 @@ func reads(r *load.Read, raw []byte, scope *program.Scope) (bool, error) {
 	return r.When.Holds(raw, scope.Value)
 }
 
-// scope returns the variables of the connection, for a program that runs for a message.
+// scope returns the scope of a program that processes a message: the variables of the connection.
 func (c *codec) scope() *program.Scope { return &program.Scope{Now: c.o.Conn} }
 
 // rule returns the [[read]] rule that applies to a message, or nil.

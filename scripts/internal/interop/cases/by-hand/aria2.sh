@@ -25,7 +25,7 @@ for endpoint in "$http" "$ws"; do
   ok "${endpoint%%:*}: calls, and errors with their code (over http with status 400)"
 done
 
-# The result of addUri is the id of a download. Notifications report its progress, but contain no subscription.
+# The result of addUri is the id of a download. Notifications report when it starts and ends, but contain no subscription id.
 want 0 'aria2.onDownloadStart
 aria2.onDownloadComplete' rpcx subscribe "$ws" aria2.addUri '["token:s3cret",["'"$files"'/hello.txt"]]' \
   --select 'select(.method // "" | startswith("aria2.onDownload"))' --messages --count 2 --for 20s --jq .method -r
