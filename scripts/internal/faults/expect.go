@@ -190,7 +190,7 @@ func (f *fault) messagePattern(status int) *regexp.Regexp {
 	case status == 3:
 		text = `cannot connect|refused|child|session|TLS|upgrade|handshake|ended|closed|lost|sends no more|502`
 	case status == 5:
-		text = `(?i)JSON|too large|larger|limit|frame|header|protocol|close|HTTP|malformed|gzip|bytes|spelling`
+		text = `(?i)JSON|too large|larger|limit|frame|header|protocol|close|HTTP|malformed|gzip|bytes|has the id`
 	case status == 7:
 		text = `clos|lost|end|reset|exited`
 	case status == 124:
