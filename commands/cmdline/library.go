@@ -26,7 +26,7 @@ func GroupOf(f Flag) string {
 	return ""
 }
 
-// lone is a flag value that the user may omit. LoneValue is then the value.
+// lone is a flag whose value the user may omit. The flag's value is then LoneValue.
 type lone interface{ LoneValue() string }
 
 // loneValue returns the lone value of f. It returns false if f needs a value.

@@ -49,9 +49,9 @@ func (h *Sniffer) AwaitMismatch(over <-chan time.Time) error {
 	for {
 		h.mu.Lock()
 		sig, sure := h.e.Recognize(h.first)
-		said := len(h.first) > 0
+		received := len(h.first) > 0
 		h.mu.Unlock()
-		if said && sig != nil && (sure || sig.Dialect != "") {
+		if received && sig != nil && (sure || sig.Dialect != "") {
 			return h.mismatch(sig, wire.NewFault(wire.Protocol, "the peer sent a message first", nil))
 		}
 		select {

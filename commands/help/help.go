@@ -34,7 +34,7 @@ func NewCommand(run *env.Env, tree func() cmdline.Doc) *cmdline.Command {
 			"--json prints the help as data: commands, arguments, flags with their types and values, exit statuses, topics.",
 		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
 			{Says: "Learn how hooks answer the peer", Command: "rpcx help hooks"},
-			{Says: "Describe the command call, for a program", Command: "rpcx help call --json"},
+			{Says: "Describe the call command as JSON, for a program", Command: "rpcx help call --json"},
 		}},
 		Flags: append([]cmdline.Flag{
 			cmdline.Bool("", "json", "", "print the help as JSON", &asJSON),

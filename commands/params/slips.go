@@ -15,7 +15,7 @@ import (
 var constants = map[string]string{"True": "true", "False": "false", "None": "null", "nil": "null", "undefined": "null"}
 
 // oneWord is the hint for words that rejoined joins.
-const oneWord = "KEY=VALUE and JSON are single words: quote them for the shell"
+const oneWord = "KEY=VALUE or JSON must be a single word: quote it for the shell"
 
 // rejoined joins words of args that the shell has split: JSON with blanks ("[1, 2]"), and a key and its value ("id =
 // x", "id= x", "id =x", "id: x"). It returns nil if there are none. Each such word alone would be an error.

@@ -50,7 +50,7 @@ func serveCommand(run *env.Env) *cmdline.Command {
 	}
 }
 
-const serveDescription = `A Scriptling host loads the plugin over stdin and stdout, or with --listen over HTTP. The
+const serveDescription = `A Scriptling host loads the plugin over stdin and stdout or, with --listen, over HTTP. The
 hook greet is the function greet: it gets {"args":[...],"kwargs":{...}} and prints a plain
 JSON value. The hook Config.get is the method get of the class Config; Config.__init__ runs
 when an object is created, and Config.__del__ when it is released. Each of these hooks gets the
@@ -66,7 +66,7 @@ with source, {"name","extra":{"source":CODE}}, which the host runs itself.
 In a hook, rpcx call @ callback.call id=ID args:='["x"]' calls the callback
 {"$callback":ID}, and rpcx call @ host.log level=info message=TEXT writes to the host's log.
 
-A host starts a plugin as a program. Give it an executable script of two lines:
+A host starts a plugin as a program. Give the host a two-line executable script:
 
   #!/bin/sh
   exec rpcx plugin serve --hooks /path/to/hooks.json

@@ -196,7 +196,7 @@ func (s *step) member(key string, v []byte) error {
 	return fmt.Errorf("a step cannot have the member %q", format.CleanLine(key))
 }
 
-// call returns the operation of a step. results are the results of earlier steps.
+// call returns the operation of a step. results maps the names of earlier steps to their results.
 func (s *step) call(results map[string]json.RawMessage) (operation, error) {
 	method := map[string]string{"call": "function.call", "new": "object.new", "destroy": "object.destroy"}[s.verb]
 	var o scan.Object

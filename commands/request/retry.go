@@ -79,7 +79,7 @@ func retryAfter(f *wire.Fault) time.Duration {
 // posting reports whether a scheme sends each message as an HTTP POST.
 func posting(scheme string) bool { return strings.HasPrefix(scheme, "http") }
 
-// untilReached repeats attempt for the time of --wait while each failure proves that it did not reach the peer.
+// untilReached repeats attempt for up to --wait, as long as each failure proves that the attempt did not reach the peer.
 func untilReached(run *env.Env, d *env.Deadline, attempt func() error) error {
 	for pause := firstPause; ; pause = min(2*pause, longestWait) {
 		err := attempt()

@@ -56,7 +56,7 @@ func (o *Options) Flags(run *env.Env) []cmdline.Flag {
 			cmdline.PositiveDuration(cmdline.GroupHotRepl, "frame", "simulate a frame every `DURATION` (16ms)", &o.Frame),
 			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "offer clients the files that hooks write to $RPCX_ARTIFACTS, a directory under `DIR` (by default, a temporary directory)", &o.Files),
 			cmdline.PositiveDuration(cmdline.GroupHooks, "input-timeout", "end hooks that wait longer than `DURATION` for client input (5m)", &o.input),
-			cmdline.Text(cmdline.GroupHooks, "state-key", "", "use the key in `@FILE` to seal the state that clients keep for the server (by default, a random key); servers with the same key accept the same state", &o.stateKey),
+			cmdline.Text(cmdline.GroupHooks, "state-key", "", "seal the state that clients keep for the server with the key in `@FILE` (by default, with a random key); servers with the same key accept each other's state", &o.stateKey),
 			cmdline.Bool("", "print-config", "", "print the entry for this server in the configuration file of an editor or agent, and exit", &o.printConfig),
 			cmdline.List(cmdline.GroupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
 			cmdline.List(cmdline.GroupHooks, "deny", "", "reject methods that match `PATTERN`", &o.deny),

@@ -27,8 +27,8 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 		return err
 	}
 	j.facts = map[string][]map[string]json.RawMessage{}
-	var said *catalog.Catalog
-	err = request.WaitReached(ctx, j.run, func() (err error) { said, err = j.describe(ctx); return err })
+	var described *catalog.Catalog
+	err = request.WaitReached(ctx, j.run, func() (err error) { described, err = j.describe(ctx); return err })
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -45,7 +45,7 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 	case err == nil && discovery != "":
 		j.facts["discovery"] = []map[string]json.RawMessage{{"method": scan.AppendQuoted(nil, discovery)}}
 	}
-	j.catalog = said
+	j.catalog = described
 	if given != nil {
 		j.catalog = given
 	}

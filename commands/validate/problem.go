@@ -187,7 +187,7 @@ func (r *outcome) write(verdict error) error {
 	return errors.Join(verdict, r.target.Write(os.Stdout, r.suites))
 }
 
-// count returns "1 value" or "2 values".
+// count returns n and the noun in the right number, such as "1 value" or "2 values".
 func count(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

@@ -113,12 +113,12 @@ func (c *Catalog) SetKeep(k Keep) {
 
 // Keep returns the peer's permission to store c.
 func (c *Catalog) Keep() (k Keep) {
-	said := scan.Get(c.Extra, cache)
-	if seconds, err := strconv.ParseFloat(string(scan.Get(said, "max-age")), 64); err == nil {
+	control := scan.Get(c.Extra, cache)
+	if seconds, err := strconv.ParseFloat(string(scan.Get(control, "max-age")), 64); err == nil {
 		age := time.Duration(seconds * float64(time.Second))
 		k.Age = &age
 	}
-	k.Private = string(scan.Get(said, "private")) == "true"
+	k.Private = string(scan.Get(control, "private")) == "true"
 	return k
 }
 

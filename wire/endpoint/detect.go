@@ -70,9 +70,9 @@ func varint(first []byte) bool {
 // Recognize returns the change that said shows to be necessary. said contains the first bytes from e's peer, or its
 // error. Recognize returns nil if no signature matches, or if e already has the recognized dialect, framing and
 // transport. sure is true if there is no other explanation.
-func (e Endpoint) Recognize(said []byte) (c *Change, sure bool) {
+func (e Endpoint) Recognize(received []byte) (c *Change, sure bool) {
 	for _, s := range signatures() {
-		if s.fits(e) && s.shows(said) {
+		if s.fits(e) && s.shows(received) {
 			return &s.to, s.sure || len(e.Address.Command) == 0 && s.to.Dialect == ""
 		}
 	}
@@ -94,11 +94,11 @@ func (e Endpoint) Shown(first []byte, f *wire.Fault) *Change {
 	return c
 }
 
-func (s *signature) shows(said []byte) bool {
-	if s.matches != nil && !s.matches(said) || s.unless != nil && s.unless.Match(said) {
+func (s *signature) shows(received []byte) bool {
+	if s.matches != nil && !s.matches(received) || s.unless != nil && s.unless.Match(received) {
 		return false
 	}
-	return !slices.ContainsFunc(s.patterns, func(p *regexp.Regexp) bool { return !p.Match(said) })
+	return !slices.ContainsFunc(s.patterns, func(p *regexp.Regexp) bool { return !p.Match(received) })
 }
 
 // fits reports whether s can apply to e, because it selects another dialect, framing or transport.
@@ -121,12 +121,12 @@ var begins = map[string]string{
 
 // LooksExpected reports whether the first bytes from a peer can belong to e's framing. Then Recognize, which is slower,
 // is not needed.
-func (e Endpoint) LooksExpected(said []byte) bool {
-	if len(said) == 0 || !e.IsBytes() {
+func (e Endpoint) LooksExpected(received []byte) bool {
+	if len(received) == 0 || !e.IsBytes() {
 		return true
 	}
 	usual, known := begins[e.FramingName()]
-	return !known || strings.IndexByte(usual, said[0]) >= 0 && (bytes.IndexByte(said, 0) < 0 || e.FramingName() == "nul")
+	return !known || strings.IndexByte(usual, received[0]) >= 0 && (bytes.IndexByte(received, 0) < 0 || e.FramingName() == "nul")
 }
 
 // TakesHeaders reports whether the user's headers (--header) can be sent to e: in HTTP requests, or in header lines

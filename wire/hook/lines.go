@@ -57,7 +57,7 @@ func event(line json.RawMessage) wire.Event {
 	}
 	var ev wire.Event
 	var named []byte
-	kinds, marked, goesOn := 0, false, false
+	kinds, marked, continues := 0, false, false
 	for key, val := range scan.Members(line) {
 		if kind, ok := kindOf(key); ok {
 			ev.Kind, named = kind, val
@@ -75,7 +75,7 @@ func event(line json.RawMessage) wire.Event {
 			if t := scan.Type(val); t != 't' && t != 'f' {
 				return plain
 			}
-			goesOn, marked = string(val) == "true", true
+			continues, marked = string(val) == "true", true
 		default:
 			return plain
 		}
@@ -84,7 +84,7 @@ func event(line json.RawMessage) wire.Event {
 		return plain
 	}
 	fill(&ev, named)
-	if goesOn {
+	if continues {
 		recoverable(&ev)
 	}
 	return ev

@@ -122,10 +122,10 @@ func isAround(doc any, members ...string) bool {
 }
 
 func warnOnce(warn func(string)) func(string) {
-	said := map[string]bool{}
+	warned := map[string]bool{}
 	return func(text string) {
-		if warn != nil && !said[text] {
-			said[text] = true
+		if warn != nil && !warned[text] {
+			warned[text] = true
 			warn(text)
 		}
 	}

@@ -188,7 +188,7 @@ func (r *coRuntime) ensureRunning(session string) (*hook.LineProcess, error) {
 	r.process, r.knows = t, map[string]bool{session: true}
 	r.wg.Go(func() {
 		defer wire.Guard()
-		if err := t.Run(func(line []byte) { r.said(t, line) }, nil); err != nil {
+		if err := t.Run(func(line []byte) { r.received(t, line) }, nil); err != nil {
 			r.o.Warn(fmt.Sprintf("the runtime %v on one line", err))
 		}
 	})
@@ -202,7 +202,7 @@ func (r *coRuntime) forget(id int64) {
 }
 
 // said processes a line from the co-process. It ignores lines about unknown evals.
-func (r *coRuntime) said(t *hook.LineProcess, line []byte) {
+func (r *coRuntime) received(t *hook.LineProcess, line []byte) {
 	id, err := strconv.ParseInt(string(scan.Get(line, "id")), 10, 64)
 	if bad := scan.Valid(line, wire.DefaultMaxDepth); bad != nil || err != nil {
 		r.mu.Lock()

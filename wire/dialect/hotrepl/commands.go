@@ -54,8 +54,8 @@ func (s *server) describe(t task) {
 	}
 	d := summary(m).raw("inputSchema", s.schema(m.Params)).raw("outputSchema", s.schema(m.Result)).
 		raw("artifactsSchema", s.schema(scan.Get(m.Extra, "artifactsSchema")))
-	if said, ok := scan.Text(scan.Get(m.Extra, "cancellation")); ok {
-		d = d.text("cancellation", said)
+	if value, ok := scan.Text(scan.Get(m.Extra, "cancellation")); ok {
+		d = d.text("cancellation", value)
 	}
 	t.h.send(build(typeDescribeResult).id(t.msg.ID).raw("descriptor", d.end()).end())
 }

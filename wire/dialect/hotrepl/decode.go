@@ -196,11 +196,11 @@ func value(raw []byte) []byte {
 // besideValue appends to out log messages for what m, the result of an evaluation, contains besides the value: the
 // printed output, and a note about a truncated value.
 func besideValue(out []wire.Message, m wire.Message) []wire.Message {
-	add := func(level, said string) {
-		if said != "" {
+	add := func(level, message string) {
+		if message != "" {
 			out = append(out, wire.Message{
 				Kind: wire.Item, ID: m.ID, Beside: true, Method: m.Method,
-				Event: &wire.Event{Kind: wire.Log, Level: level, Message: said},
+				Event: &wire.Event{Kind: wire.Log, Level: level, Message: message},
 			})
 		}
 	}
@@ -214,11 +214,11 @@ func truncated(raw []byte) string {
 	if string(scan.Get(raw, "truncated")) != "true" {
 		return ""
 	}
-	said := "the host truncated or omitted the value, which is too long"
+	message := "the host truncated or omitted the value, which is too long"
 	if n := scan.Get(raw, "truncatedBytes"); scan.Type(n) == 'n' {
-		said += fmt.Sprintf(" (truncatedBytes %.40s)", n)
+		message += fmt.Sprintf(" (truncatedBytes %.40s)", n)
 	}
-	return said
+	return message
 }
 
 // evictedFault returns the Conflict that ends the connection after another client has replaced this one
@@ -226,12 +226,12 @@ func truncated(raw []byte) string {
 func evictedFault(raw []byte) error {
 	why, _ := scan.Text(scan.Get(raw, "reason"))
 	by, _ := scan.Text(scan.Get(scan.Get(raw, "by"), "clientName"))
-	said := "another client has taken over the connection"
+	message := "another client has taken over the connection"
 	if by != "" {
-		said = fmt.Sprintf("another client (%.80q) has taken over the connection", by)
+		message = fmt.Sprintf("another client (%.80q) has taken over the connection", by)
 	}
 	if why != "" {
-		said += fmt.Sprintf(" (%.80s)", why)
+		message += fmt.Sprintf(" (%.80s)", why)
 	}
-	return wire.NewFault(wire.Conflict, "session_evicted: "+said, nil).WithHint("a hotrepl host serves one client at a time")
+	return wire.NewFault(wire.Conflict, "session_evicted: "+message, nil).WithHint("a hotrepl host serves one client at a time")
 }

@@ -84,8 +84,8 @@ func progressEvent(ev *wire.Event, progress []byte) {
 		ev.Fraction = fraction(progress, 1)
 	case 'o':
 		for _, key := range []string{"message", "stage", "phase"} {
-			if said, ok := scan.Text(scan.Get(progress, key)); ok && said != "" {
-				ev.Message = said
+			if text, ok := scan.Text(scan.Get(progress, key)); ok && text != "" {
+				ev.Message = text
 				break
 			}
 		}

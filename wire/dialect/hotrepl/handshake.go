@@ -49,11 +49,11 @@ func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
 	case err != nil:
 		return err
 	}
-	return check(c.said().raw)
+	return check(c.received().raw)
 }
 
-// said returns the handshake, or nil if it has not arrived.
-func (c *codec) said() *handshake {
+// received returns the handshake, or nil if it has not arrived.
+func (c *codec) received() *handshake {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.handshake
@@ -186,7 +186,7 @@ func (c *codec) descriptor(ctx context.Context, caller dialect.Caller, name stri
 	if err != nil {
 		return nil, err
 	}
-	if said, _ := scan.Text(scan.Get(body, "name")); said == "" {
+	if received, _ := scan.Text(scan.Get(body, "name")); received == "" {
 		return nil, malformed(typeDescribeResult)
 	}
 	return body, nil
@@ -213,7 +213,7 @@ func malformed(kind string) error {
 // empty returns a catalog with the handshake's data and no methods.
 func (c *codec) empty() *catalog.Catalog {
 	cat := &catalog.Catalog{Catalog: 1, Dialect: "hotrepl"}
-	h := c.said()
+	h := c.received()
 	if h == nil {
 		return cat
 	}

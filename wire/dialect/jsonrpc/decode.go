@@ -258,7 +258,7 @@ func (c *codec) stream(m *wire.Message, f *fields) {
 	switch {
 	case f.itemErr != nil && !isNull(f.itemErr):
 		m.Err = parseError(f.itemErr)
-		m.Body, m.Final = nil, !goesOn(m.Err)
+		m.Body, m.Final = nil, !recovers(m.Err)
 	case f.item != nil || f.done:
 		m.Body = f.item
 		m.Final = m.Final || isStop(f.item)

@@ -151,7 +151,7 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 				return nil
 			case failed: // the error was the end
 				return context.Canceled
-			case ev.Kind == wire.Failure && !goesOn(ev.Err):
+			case ev.Kind == wire.Failure && !recovers(ev.Err):
 				failed = true
 				h.remove(s)
 			}
@@ -174,8 +174,8 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 	return emit(wire.Event{Kind: wire.Done, Final: true})
 }
 
-// goesOn reports whether the stream continues after an error.
-func goesOn(e *wire.Error) bool {
+// recovers reports whether the stream continues after an error.
+func recovers(e *wire.Error) bool {
 	return e != nil && string(scan.Get(e.JSON(), "recoverable")) == "true"
 }
 

@@ -74,14 +74,14 @@ func (t *following) onReport(ctx context.Context, m wire.Message) error {
 		t.Put(m)
 		return nil
 	}
-	said := m.Body
+	body := m.Body
 	if m.Kind == wire.Notification {
-		said = m.Params
+		body = m.Params
 	}
-	if !scan.Equal(scan.Get(said, "taskId"), t.task) {
+	if !scan.Equal(scan.Get(body, "taskId"), t.task) {
 		return nil
 	}
-	return t.Update(ctx, said)
+	return t.Update(ctx, body)
 }
 
 // read converts the task's status to a message. over reports whether that message is the last one of the stream.

@@ -77,14 +77,14 @@ func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method s
 
 // about makes a call whose result is the status of a task, and yields the status.
 func (f *client) about(ctx context.Context, caller dialect.Caller, method string, task json.RawMessage) (dialect.Stream, error) {
-	said, err := f.c.Ask(ctx, caller, method, scan.Pair("taskId", task))
+	answer, err := f.c.Ask(ctx, caller, method, scan.Pair("taskId", task))
 	if err != nil {
 		return nil, taskFault(method, err)
 	}
-	if isOver(scan.String(scan.Get(said, "status"))) {
+	if isOver(scan.String(scan.Get(answer, "status"))) {
 		f.setTask(task, false)
 	}
-	return poll.Lines(taskLine(said)), nil
+	return poll.Lines(taskLine(answer)), nil
 }
 
 // list requests the list of tasks, page by page.
@@ -95,14 +95,14 @@ func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Strea
 		if cursor != nil {
 			params = scan.Pair("cursor", cursor)
 		}
-		said, err := f.c.Ask(ctx, caller, taskList, params)
+		answer, err := f.c.Ask(ctx, caller, taskList, params)
 		if err != nil {
 			return nil, taskFault(taskList, err)
 		}
-		for task := range scan.Elements(scan.Get(said, "tasks")) {
+		for task := range scan.Elements(scan.Get(answer, "tasks")) {
 			lines = append(lines, taskLine(task))
 		}
-		return scan.Get(said, "nextCursor"), nil
+		return scan.Get(answer, "nextCursor"), nil
 	})
 	if err != nil {
 		return nil, err

@@ -104,9 +104,9 @@ func (l *asyncResult) event(ev wire.Event) error {
 }
 
 func (l *asyncResult) data(val json.RawMessage) error {
-	said := status(val)
+	state := status(val)
 	switch {
-	case said == "done" || said == "error":
+	case state == "done" || state == "error":
 		return l.send(true, val)
 	case !l.job || isPromise(val):
 		return l.send(false, withStatus("pending", "data", val))

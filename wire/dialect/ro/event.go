@@ -28,17 +28,17 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 // messages.
 func result(m *wire.Message) (ev wire.Event, ok bool) {
 	s := status(m.Body)
-	goesOn := announces(s)
+	continues := announces(s)
 	answer := m.Kind == wire.Response && m.Err == nil
 	later := m.Kind == wire.Item && m.Params == nil && m.Err == nil && m.Body != nil
 	switch {
 	case s == "error" && (later || answer && onlyMembers(m.Body, failureMembers)):
 		return wire.Event{Kind: wire.Failure, Final: true, Err: resultError(m.Body)}, true
-	case answer && !m.Final && goesOn:
+	case answer && !m.Final && continues:
 		return progress(m.Body), true
 	case !later:
 		return ev, false
-	case m.Method == "" && !goesOn, strings.HasSuffix(m.Method, "."+verbReturn):
+	case m.Method == "" && !continues, strings.HasSuffix(m.Method, "."+verbReturn):
 		return wire.Event{Kind: wire.Data, Final: m.Final, Data: m.Body}, true
 	}
 	return progress(m.Body), true

@@ -116,11 +116,11 @@ func (c *codec) checkHandshake(params json.RawMessage) *wire.Error {
 		return kindError(wire.CodeInvalidRequest, kindHandshake, "a second handshake")
 	}
 	if val := scan.Get(params, "protocol"); scan.String(val) != protocol {
-		said := "none"
+		got := "none"
 		if val != nil {
-			said = string(scan.Compact(nil, val[:min(len(val), 80)]))
+			got = string(scan.Compact(nil, val[:min(len(val), 80)]))
 		}
-		return kindError(wire.CodeInvalidRequest, kindHandshake, `expected the protocol "`+protocol+`", not `+said)
+		return kindError(wire.CodeInvalidRequest, kindHandshake, `expected the protocol "`+protocol+`", not `+got)
 	}
 	c.role = asServer
 	c.handshake.set(params, "client")

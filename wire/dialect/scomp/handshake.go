@@ -17,24 +17,24 @@ import (
 // peerHandshake is what the peer sent in the handshake. It has its own lock, because flows read it while the codec
 // decodes.
 type peerHandshake struct {
-	mu   sync.Mutex
-	said json.RawMessage  // the result of the local handshake, or the params of the peer's; nil before the handshake
-	who  string           // the member of the metadata that identifies the peer: "server" or "client"
-	cat  *catalog.Catalog // made from said when it is first needed
+	mu  sync.Mutex
+	raw json.RawMessage  // the result of the local handshake, or the params of the peer's; nil before the handshake
+	who string           // the member of the metadata that identifies the peer: "server" or "client"
+	cat *catalog.Catalog // made from raw when it is first needed
 }
 
-func (g *peerHandshake) set(said json.RawMessage, who string) {
+func (g *peerHandshake) set(raw json.RawMessage, who string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.said, g.who, g.cat = bytes.Clone(said), who, nil
+	g.raw, g.who, g.cat = bytes.Clone(raw), who, nil
 }
 
 // catalog returns the catalog that the peer declared, or nil before the handshake. The caller must not change it.
 func (g *peerHandshake) catalog() *catalog.Catalog {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.cat == nil && g.said != nil {
-		g.cat = fromHandshake(g.said, g.who)
+	if g.cat == nil && g.raw != nil {
+		g.cat = fromHandshake(g.raw, g.who)
 	}
 	return g.cat
 }

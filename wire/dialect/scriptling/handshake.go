@@ -32,11 +32,11 @@ func handshakeParams() json.RawMessage {
 
 // A handshake contains what the handshake revealed about the plugin.
 type handshake struct {
-	mu    sync.Mutex
-	hosts atomic.Bool     // the local side is the host, which has sent a handshake and will shut the plugin down
-	open  atomic.Bool     // environment.open succeeded
-	said  json.RawMessage // the result of the handshake; nil before it
-	name  string          // library.name
+	mu     sync.Mutex
+	hosts  atomic.Bool     // the local side is the host, which has sent a handshake and will shut the plugin down
+	open   atomic.Bool     // environment.open succeeded
+	result json.RawMessage // the result of the handshake; nil before it
+	name   string          // library.name
 }
 
 func (g *handshake) library() string {
@@ -52,14 +52,14 @@ func (c *codec) Handshake(ctx context.Context, peer dialect.Caller) error {
 		return nil
 	}
 	c.hosts.Store(true)
-	said, err := peer.Call(ctx, methodHandshake, handshakeParams())
+	result, err := peer.Call(ctx, methodHandshake, handshakeParams())
 	if err != nil {
 		return handshakeFailed(err)
 	}
-	if err := checkHandshake(said); err != nil {
+	if err := checkHandshake(result); err != nil {
 		return err
 	}
-	c.keep(said)
+	c.keep(result)
 	if c.o.OneWay || c.o.Plugin.NoEnvironment {
 		return nil
 	}
@@ -82,11 +82,11 @@ func (c *codec) skipHandshake() {
 	}
 }
 
-func (c *codec) keep(said json.RawMessage) {
+func (c *codec) keep(result json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.said = bytes.Clone(said)
-	c.name, _ = scan.Text(scan.Get(scan.Get(said, "library"), "name"))
+	c.result = bytes.Clone(result)
+	c.name, _ = scan.Text(scan.Get(scan.Get(result, "library"), "name"))
 }
 
 // handshakeFailed converts a JSON-RPC error of a handshake to a Fault of kind Protocol.
@@ -97,14 +97,14 @@ func handshakeFailed(err error) error {
 	return err
 }
 
-func checkHandshake(said []byte) error {
+func checkHandshake(result []byte) error {
 	bad := func(format string, args ...any) error {
 		return &wire.Fault{Kind: wire.Protocol, Message: fmt.Sprintf(format, args...), Method: methodHandshake}
 	}
-	if scan.Type(said) != 'o' {
-		return bad("the response to the handshake is %s", excerpt(said))
+	if scan.Type(result) != 'o' {
+		return bad("the response to the handshake is %s", excerpt(result))
 	}
-	version, transport := scan.Get(said, "protocol"), scan.Get(said, "transport")
+	version, transport := scan.Get(result, "protocol"), scan.Get(result, "transport")
 	if text, ok := scan.Text(version); !ok || text != Version {
 		return bad("the plugin uses version %s of the protocol, but rpcx supports %q", excerpt(version), Version)
 	}
@@ -159,19 +159,19 @@ func (c *codec) Shutdown(ctx context.Context, peer dialect.Caller) error {
 // sends one.
 func (c *codec) Describe(ctx context.Context, peer dialect.Caller) (*catalog.Catalog, error) {
 	c.mu.Lock()
-	said := c.said
+	result := c.result
 	c.mu.Unlock()
-	if said == nil {
+	if result == nil {
 		var err error
 		var rpc *wire.Error
-		if said, err = peer.Call(ctx, methodHandshake, handshakeParams()); errors.As(err, &rpc) {
+		if result, err = peer.Call(ctx, methodHandshake, handshakeParams()); errors.As(err, &rpc) {
 			return nil, wire.ErrUnsupported
 		} else if err != nil {
 			return nil, err
 		}
-		if err := checkHandshake(said); err != nil {
+		if err := checkHandshake(result); err != nil {
 			return nil, err
 		}
 	}
-	return toCatalog(said, func(text string) { warn(peer, text) }), nil
+	return toCatalog(result, func(text string) { warn(peer, text) }), nil
 }

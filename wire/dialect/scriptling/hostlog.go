@@ -29,8 +29,8 @@ func logEvent(params []byte) wire.Event {
 }
 
 // logLevel returns rpcx's name for a log level. "warning" becomes warn, and an unknown level becomes info.
-func logLevel(said string) string {
-	level := strings.ToLower(said)
+func logLevel(given string) string {
+	level := strings.ToLower(given)
 	if level == "warning" {
 		return "warn"
 	}

@@ -50,8 +50,8 @@ type constant struct {
 // toCatalog converts the result of a handshake to a catalog. Functions become methods, and so do the methods of
 // classes, with names such as Class.method. Classes stay unchanged. Extra contains unknown members, and constants that
 // are not transport values, because real hosts accept such a plugin. warn receives a message about each such constant.
-func toCatalog(said json.RawMessage, warn func(text string)) *catalog.Catalog {
-	library, sch := scan.Get(said, "library"), scan.Get(said, "schema")
+func toCatalog(response json.RawMessage, warn func(text string)) *catalog.Catalog {
+	library, sch := scan.Get(response, "library"), scan.Get(response, "schema")
 	c := &catalog.Catalog{Catalog: 1, Dialect: "scriptling", Methods: []catalog.Method{}}
 	c.Info = catalog.Info{
 		Name: scan.String(scan.Get(library, "name")), Version: scan.String(scan.Get(library, "version")),
@@ -69,7 +69,7 @@ func toCatalog(said json.RawMessage, warn func(text string)) *catalog.Catalog {
 	}
 	constants, unreadable := toConstants(scan.Get(sch, "constants"), warn)
 	c.Constants = constants
-	c.Extra = without(said, "library", "schema", "protocol", "transport")
+	c.Extra = without(response, "library", "schema", "protocol", "transport")
 	if len(unreadable) > 0 {
 		var o scan.Object
 		o.Members(c.Extra)

@@ -227,7 +227,7 @@ func isAnswer(err error) bool {
 
 // forward forwards a request or notification from the peer to c.
 func (u *upstream) forward(ctx context.Context, c *client, r dialect.Request) (json.RawMessage, error) {
-	if r.Notification && u.isTold(c, r.Method) {
+	if r.Notification && u.hasReceived(c, r.Method) {
 		return nil, nil
 	}
 	r.Params = u.bridge.carried(r.Params, u.bridge.here)
@@ -241,13 +241,13 @@ func (u *upstream) forward(ctx context.Context, c *client, r dialect.Request) (j
 	return result, err
 }
 
-// isTold reports whether client c has already received a notification as an event of its call. Between equal dialects,
+// hasReceived reports whether client c has already received a notification as an event of its call. Between equal dialects,
 // notifications are forwarded unchanged and never become events.
-func (u *upstream) isTold(c *client, method string) bool {
+func (u *upstream) hasReceived(c *client, method string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	told := u.bridge.spec.Bridge.ReportsProgress
-	return told != nil && u.bridge.spec.Name != u.bridge.here.Name && c.calls > 0 && told(method)
+	reported := u.bridge.spec.Bridge.ReportsProgress
+	return reported != nil && u.bridge.spec.Name != u.bridge.here.Name && c.calls > 0 && reported(method)
 }
 
 // asked returns the client that should answer a request from the peer: the only client, or the only client that has pending calls.

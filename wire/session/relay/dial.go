@@ -117,7 +117,7 @@ func fromSocket(err error) error {
 // isLostSocket reports whether err means that the socket itself was lost. This excludes a local close, and the end of
 // the connection that the socket offers.
 func isLostSocket(err error) bool {
-	var told *wire.Error
+	var reported *wire.Error
 	f := wire.AsFault(err)
-	return f != nil && f.Kind == wire.Closed && (f.Close != nil || f.Err != nil) && !errors.As(err, &told)
+	return f != nil && f.Kind == wire.Closed && (f.Close != nil || f.Err != nil) && !errors.As(err, &reported)
 }

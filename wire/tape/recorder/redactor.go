@@ -17,7 +17,7 @@ import (
 type redactor struct {
 	paths  []*jq.Paths
 	warn   func(text string)
-	told   bool
+	warned bool
 	shapes scan.Shapes
 	see    func(name []byte) bool // the methods name and text, stored once so that look need not allocate
 	read   func(quoted []byte, word bool) bool
@@ -96,8 +96,8 @@ func (r *redactor) chosen(msg []byte) []byte {
 	for _, p := range r.paths {
 		pointers, err := p.Of(ctx, msg)
 		if err != nil {
-			if !r.told && r.warn != nil {
-				r.told = true
+			if !r.warned && r.warn != nil {
+				r.warned = true
 				r.warn("--redact failed for a message, which is therefore not recorded: " + err.Error() + "; add ? after members that may be missing")
 			}
 			return withheld

@@ -214,11 +214,11 @@ func (f *refusals) refuse(w http.ResponseWriter, r *http.Request, status int, fo
 // refusals warns about requests that were refused. If there are more than maxRefusals in a second, it warns only about
 // their number.
 type refusals struct {
-	c     transport.Config
-	mu    sync.Mutex
-	since time.Time
-	told  int
-	left  int // how many refusals of this second had no warning
+	c        transport.Config
+	mu       sync.Mutex
+	since    time.Time
+	reported int
+	left     int // how many refusals of this second had no warning
 }
 
 const maxRefusals = 10
@@ -231,13 +231,13 @@ func (f *refusals) report(r *http.Request, status int, why string) {
 		if f.left > 0 {
 			f.c.Warnf("more refused requests: %d", f.left)
 		}
-		f.since, f.told, f.left = now, 0, 0
+		f.since, f.reported, f.left = now, 0, 0
 	}
-	if f.told == maxRefusals {
+	if f.reported == maxRefusals {
 		f.left++
 		return
 	}
-	f.told++
+	f.reported++
 	f.c.Warnf("refused %s: %d, %s", cmp.Or(strings.Trim(r.RemoteAddr, "@"), "a client"), status, why) // on a Unix socket, the address is "@"
 }
 

@@ -34,7 +34,7 @@ func (s *servedExchange) OnExchange(tell func(transport.Exchange)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.report = tell
-	s.told()
+	s.reportExchange()
 }
 
 // answered records the head of the response.
@@ -43,10 +43,10 @@ func (s *servedExchange) answered(status int, header http.Header) {
 	defer s.mu.Unlock()
 	s.watch.Answered(s.r.RemoteAddr, status, s.r.Proto, header, time.Since(s.start))
 	s.head = &http.Response{StatusCode: status, Proto: s.r.Proto, Header: header.Clone()}
-	s.told()
+	s.reportExchange()
 }
 
-func (s *servedExchange) told() {
+func (s *servedExchange) reportExchange() {
 	if s.report == nil || s.head == nil {
 		return
 	}
@@ -59,7 +59,7 @@ func (s *servedExchange) told() {
 	s.report = nil
 }
 
-// A shownAnswer is a ResponseWriter that passes the bytes of bodies to show.
+// A shownAnswer is a ResponseWriter that also passes the bytes of each response body to its function show.
 type shownAnswer struct {
 	http.ResponseWriter
 	show func([]byte)

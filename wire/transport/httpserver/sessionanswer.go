@@ -76,8 +76,8 @@ func (a *answerer) answer() {
 	timer := time.NewTimer(plainWithin)
 	defer timer.Stop()
 	for {
-		change, goesOn := a.catchUp()
-		if !goesOn {
+		change, continues := a.catchUp()
+		if !continues {
 			return
 		}
 		select {
@@ -95,9 +95,9 @@ func (a *answerer) answer() {
 	}
 }
 
-// catchUp sends the messages of the stream that are available. The channel change is closed when there are more. goesOn
+// catchUp sends the messages of the stream that are available. The channel change is closed when there are more. continues
 // is false if the response is complete.
-func (a *answerer) catchUp() (change <-chan struct{}, goesOn bool) {
+func (a *answerer) catchUp() (change <-chan struct{}, continues bool) {
 	for {
 		a.c.mu.Lock()
 		reads, events, done, change := a.s.reader == a, a.s.after(a.at), a.s.done(), a.s.change.Wait()

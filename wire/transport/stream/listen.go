@@ -212,10 +212,10 @@ const defaultClients = 1000
 
 // Limit limits the number of simultaneous connections to a listener. Connections beyond that are closed.
 type Limit struct {
-	most  int64
-	taken atomic.Int64
-	warn  func(format string, args ...any)
-	told  sync.Once
+	most   int64
+	taken  atomic.Int64
+	warn   func(format string, args ...any)
+	warned sync.Once
 }
 
 func NewLimit(c transport.Config) *Limit {
@@ -233,7 +233,7 @@ func (p *Limit) Acquire(conn net.Conn) (leave func()) {
 		return sync.OnceFunc(func() { p.taken.Add(-1) })
 	}
 	p.taken.Add(-1)
-	p.told.Do(func() {
+	p.warned.Do(func() {
 		p.warn("the number of clients has reached the limit (%d): further connections are refused", p.most)
 	})
 	conn.Close()

@@ -85,8 +85,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// A schema is compiled with its references. Compiling takes time that does not depend on the size of the catalog, and ends with the
-// context.
+// A schema is compiled together with the schemas to which it refers. The compile time does not depend on the size of the catalog,
+// and compilation stops when the context ends.
 func TestReferencesOfALargeCatalog(t *testing.T) {
 	testkit.RaceSkips(t)
 	var b strings.Builder

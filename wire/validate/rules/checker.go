@@ -71,8 +71,8 @@ func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]validate.Problem, e
 	c.last = tape.Line{Number: l.Number, Time: l.Time}
 	k := c.connection(l)
 	if text, ok := Noise(l); ok {
-		said := tape.Line{Number: l.Number, Kind: tape.Message, Conn: l.Conn, Time: l.Time, Dir: wire.Recv, Bytes: []byte(text)}
-		v := k.message(&c.shape, &said, said.Bytes, nil)
+		recv := tape.Line{Number: l.Number, Kind: tape.Message, Conn: l.Conn, Time: l.Time, Dir: wire.Recv, Bytes: []byte(text)}
+		v := k.message(&c.shape, &recv, recv.Bytes, nil)
 		v.kind, v.val["kind"] = kindNoise, kindNoise
 		return c.run(ctx, k, v)
 	}

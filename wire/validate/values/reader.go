@@ -127,14 +127,14 @@ func (r *reader) broken(err error) value {
 	if len(later) > 0 {
 		text += fmt.Sprintf(", on line %d", later[len(later)-1].number)
 	}
-	if len(later) > 0 || r.goesOn() {
+	if len(later) > 0 || r.continues() {
 		r.skip()
 	}
 	return value{line: first, broken: text}
 }
 
-// goesOn reports whether the next line continues the value, because it is indented or begins with a closing bracket.
-func (r *reader) goesOn() bool {
+// continues reports whether the next line continues the value, because it is indented or begins with a closing bracket.
+func (r *reader) continues() bool {
 	l, err := r.line()
 	if err != nil {
 		return false

@@ -76,8 +76,8 @@ var kinds = map[string]Kind{
 	"type-narrowed": {Sentence: "fewer types are allowed for a value", Params: Breaking, Result: Compatible},
 	"type-changed":  {Sentence: "a value has a different type", Params: Breaking, Result: Breaking},
 
-	"enum-added":         {Sentence: "a value is now restricted to a list", Params: Breaking, Result: Compatible},
-	"enum-removed":       {Sentence: "a value is no longer restricted to a list", Params: Compatible, Result: Breaking, onlyOld: true},
+	"enum-added":         {Sentence: "a value is now restricted to a list of allowed values", Params: Breaking, Result: Compatible},
+	"enum-removed":       {Sentence: "a value is no longer restricted to a list of allowed values", Params: Compatible, Result: Breaking, onlyOld: true},
 	"enum-value-added":   {Sentence: "a value was added to a list of allowed values", Params: Compatible, Result: Breaking},
 	"enum-value-removed": {Sentence: "a value was removed from a list of allowed values", Params: Breaking, Result: Compatible, onlyOld: true},
 

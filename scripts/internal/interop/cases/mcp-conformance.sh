@@ -109,7 +109,7 @@ cat >more.json <<'JSON'
   {"name":"test_reconnection","description":"takes its time","params":{"type":"object"},"run":"sh:sleep 0.5; echo '\"done\"'"}]}
 JSON
 
-# These tools are for 2026-07-28. A hook that asks questions is written in the same way for each version. In 2026-07-28, rpcx
+# These tools are for MCP 2026-07-28. A hook that asks questions is written in the same way for each version. In 2026-07-28, rpcx
 # sends the questions as results.
 elicits='{"message":"What is it?","requestedSchema":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}}'
 samples='{"messages":[{"role":"user","content":{"type":"text","text":"Say it"}}],"maxTokens":50}'

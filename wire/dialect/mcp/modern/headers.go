@@ -54,9 +54,9 @@ func (s *Server) checkPost(h http.Header, msg []byte) (own bool, err *wire.Error
 	case version == "":
 		return true, mismatch("the header MCP-Protocol-Version is missing")
 	}
-	said, ok := scan.Text(meta(params, MetaVersion))
-	if ok && said != version {
-		return true, mismatch("MCP-Protocol-Version %q does not match the body's %q", version, said)
+	inBody, ok := scan.Text(meta(params, MetaVersion))
+	if ok && inBody != version {
+		return true, mismatch("MCP-Protocol-Version %q does not match the body's %q", version, inBody)
 	}
 	if err := check(params); err != nil {
 		return true, err

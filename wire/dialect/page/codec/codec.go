@@ -25,7 +25,7 @@ type Codec struct {
 	tokens        int64
 	flow          Flow // nil if the dialect file has no flow
 	entrance      *entrance
-	dropped       map[string]bool // ids of requests that the peer has cancelled, if the dialect file defines the response to these
+	dropped       map[string]bool // ids of requests that the peer has cancelled; only with cancel.answer
 
 	own       manualStep
 	beats     chan []byte               // the peer's heartbeats to answer; a nil value starts the local heartbeats; nil if the dialect file has none

@@ -47,8 +47,8 @@ func (c *Codec) interim(m *wire.Message, s *call) error {
 // name.
 const moreKey = "\x00more"
 
-// goesOn returns op as a repetition of the call, with more to merge into its params.
-func goesOn(op dialect.Op, more []byte) dialect.Op {
+// repetition returns op as a repetition of the call, with more to merge into its params.
+func repetition(op dialect.Op, more []byte) dialect.Op {
 	extra := scan.AppendObject(nil)
 	extra.Inside(op.Extra)
 	extra.Add(moreKey, scan.OrNull(more))
@@ -56,7 +56,7 @@ func goesOn(op dialect.Op, more []byte) dialect.Op {
 	return op
 }
 
-// takeMore removes what goesOn added to op and returns it. nil means that op is not a repetition.
+// takeMore removes what repetition added to op and returns it. nil means that op is not a repetition.
 func takeMore(op *dialect.Op) json.RawMessage {
 	if len(op.Extra) == 0 {
 		return nil
@@ -189,7 +189,7 @@ func (r *rounds) failed(m wire.Message, err, why error) step {
 	case instead != nil && m.Err != nil:
 		m.Err = instead
 	case again:
-		return r.open(goesOn(r.op, r.more))
+		return r.open(repetition(r.op, r.more))
 	}
 	return step{st: &replayed{Stream: r.current(), m: m, err: err}}
 }
@@ -225,7 +225,7 @@ func (r *rounds) goOn(m wire.Message) step {
 		}
 	}
 	r.more = more.End()
-	return r.open(goesOn(r.op, r.more))
+	return r.open(repetition(r.op, r.more))
 }
 
 // Cancel cancels the call and the hooks that answer its requests.

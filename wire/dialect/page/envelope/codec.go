@@ -148,7 +148,7 @@ func (c *codec) asks(raw []byte) bool {
 // request, they may follow the response to a Subscribe, unless the response is the last message.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
 	if c.plan.ends {
-		if said, ends := c.plan.Ends(resp.Raw, c.scope()); said {
+		if ok, ends := c.plan.Ends(resp.Raw, c.scope()); ok {
 			return nil, ends
 		}
 	}

@@ -67,18 +67,18 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Req
 // sends nothing.
 func (h *handler) open(s *stream, result json.RawMessage) error {
 	s.scope.Result = result
-	said := s.rule.First || s.serve.Result == nil
-	if !said {
+	answered := s.rule.First || s.serve.Result == nil
+	if !answered {
 		answer, err := s.serve.Result.First(s.in.Msg.Params, s.scope.Value)
 		if err != nil {
 			return err
 		}
-		s.scope.Result, said = answer, answer != nil
+		s.scope.Result, answered = answer, answer != nil
 	}
 	s.in.Answered = true
 	h.add(&s.ongoing)
 	h.started(s.in, s.scope)
-	if !said {
+	if !answered {
 		return nil
 	}
 	return s.in.Emit(wire.Event{Kind: wire.Data, Data: s.scope.Result})
