@@ -12,3 +12,11 @@ func Quote(word string) string {
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
+
+// Phrase joins words, as in "a, b or c". The conjunction comes before the last word.
+func Phrase(words []string, conjunction string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " " + conjunction + " " + words[n-1]
+	}
+	return strings.Join(words, "")
+}

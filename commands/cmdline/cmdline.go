@@ -141,7 +141,7 @@ func (l *CommandLine) take(name string, rest []string) (int, error) {
 	need, what := 1, "a value"
 	if words := multiValue[name]; words != nil {
 		need = len(words)
-		what = strings.Join(words[:need-1], ", ") + " and " + words[need-1]
+		what = wire.Phrase(words, "and")
 	}
 	if len(rest) < need {
 		return 0, l.Usage("--%s needs %s", name, what)

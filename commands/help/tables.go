@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rpcx/commands/cmdline"
+	"rpcx/wire"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/validate/probes"
 	"rpcx/wire/validate/rules"
@@ -24,10 +25,8 @@ func rulesTable() string {
 		fmt.Fprintf(&b, "# %s\n\n", strings.ToUpper(dialect))
 		if set.Base != "" {
 			fmt.Fprintf(&b, "Specification: %s. The rules of %s also apply", set.Page, set.Base)
-			if n := len(set.Except) - 1; n > 0 {
-				b.WriteString(", except " + strings.Join(set.Except[:n], ", ") + " and " + set.Except[n])
-			} else if n == 0 {
-				b.WriteString(", except " + set.Except[0])
+			if len(set.Except) > 0 {
+				b.WriteString(", except " + wire.Phrase(set.Except, "and"))
 			}
 			b.WriteString(".\n\n")
 		} else {

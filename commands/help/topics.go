@@ -130,8 +130,7 @@ func pageMembers() string {
 	for _, m := range load.Table() {
 		kind := m.Kind
 		if m.Choices != nil {
-			last := len(m.Choices) - 1
-			kind = strings.TrimPrefix(strings.Join(m.Choices[:last], ", ")+" or "+m.Choices[last], " or ")
+			kind = wire.Phrase(m.Choices, "or")
 		}
 		if base, _, ok := strings.Cut(kind, " of NAME = "); ok && strings.Contains(m.Says, " = ") {
 			kind = base // the description says what NAME and its values are

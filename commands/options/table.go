@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
@@ -135,7 +136,9 @@ var (
 
 	// checked holds if rpcx can check parameters, with --catalog or because the dialect has names or schemas.
 	checked = &property{
-		says:  func() string { return "--catalog FILE, or a dialect with schemas: " + list(dialectsWith(checks)) },
+		says: func() string {
+			return "--catalog FILE, or a dialect with schemas: " + wire.Phrase(dialectsWith(checks), "or")
+		},
 		holds: func(s *Situation) bool { return s.Unknown || s.Has("catalog") || inAny(s, checks) },
 	}
 
@@ -191,7 +194,7 @@ func listening(says string, holds func(e endpoint.Endpoint) bool) *property {
 func inDialect(has func(d dialect.Spec) bool) *property {
 	return &property{
 		has:   has,
-		says:  func() string { return "the " + list(dialectsWith(has)) + " dialect" },
+		says:  func() string { return "the " + wire.Phrase(dialectsWith(has), "or") + " dialect" },
 		holds: func(s *Situation) bool { return s.Unknown || inAny(s, has) },
 	}
 }
@@ -206,14 +209,6 @@ func dialectsWith(has func(d dialect.Spec) bool) (names []string) {
 	return names
 }
 
-// list joins names, as in "a, b or c".
-func list(names []string) string {
-	if n := len(names); n > 1 {
-		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
-	}
-	return strings.Join(names, "")
-}
-
 func inAny(s *Situation, has func(d dialect.Spec) bool) bool {
 	return slices.ContainsFunc(s.each(), func(e endpoint.Endpoint) bool { return has(e.Spec()) })
 }
@@ -221,7 +216,7 @@ func inAny(s *Situation, has func(d dialect.Spec) bool) bool {
 // with returns the row of flags that need one of others, which are separated by |.
 func with(others string, flags ...string) row {
 	names := strings.Split(others, "|")
-	shown := "--" + strings.ReplaceAll(list(names), ", ", ", --")
+	shown := "--" + strings.ReplaceAll(wire.Phrase(names, "or"), ", ", ", --")
 	shown = strings.ReplaceAll(shown, " or ", " or --")
 	return row{flags: flags, with: shown, needs: &property{says: text(shown), holds: func(s *Situation) bool { return s.Has(names...) }}}
 }

@@ -5,7 +5,6 @@ package all
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"sync"
 
 	"rpcx/wire"
@@ -121,10 +120,7 @@ func NamesOf(has func(s dialect.Spec) bool) string {
 			names = append(names, s.Name)
 		}
 	}
-	if n := len(names); n > 1 {
-		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
-	}
-	return strings.Join(names, "")
+	return wire.Phrase(names, "or")
 }
 
 // OnTape returns the name of a dialect for the header of a tape. For a dialect file's path, this is the name in the
