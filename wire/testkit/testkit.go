@@ -59,7 +59,11 @@ func Catalog(t *testing.T, text string) *catalog.Catalog {
 // no socket remains.
 func SessionFolders(t *testing.T) (dir string) {
 	t.Helper()
-	dir = t.TempDir()
+	dir, err := os.MkdirTemp("", "s") // without the test's name, because it is part of socket paths
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
 	run := filepath.Join(dir, "run")
 	if err := os.Mkdir(run, 0o700); err != nil {
 		t.Fatal(err)
