@@ -205,7 +205,7 @@ func (l *machineLoad) since(began time.Time) (most time.Duration) {
 func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duration, s syscall.Signal) {
 	cmd := exec.Command("sh", "-c", "exec "+line)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir(), "BROWSER=true")
+	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+testkit.ShortDir(t), "XDG_CACHE_HOME="+t.TempDir(), "BROWSER=true")
 	session := func(words ...string) {
 		c := exec.Command("rpcx", words...)
 		c.Env = cmd.Env

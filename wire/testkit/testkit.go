@@ -55,15 +55,23 @@ func Catalog(t *testing.T, text string) *catalog.Catalog {
 	return c
 }
 
-// SessionFolders creates a directory for the sockets and the state of sessions, and checks at the end of the test that
-// no socket remains.
-func SessionFolders(t *testing.T) (dir string) {
+// ShortDir creates a directory whose path is short enough for Unix sockets: unlike t.TempDir, it does not contain the
+// name of the test.
+func ShortDir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "s") // without the test's name, because it is part of socket paths
+	dir, err := os.MkdirTemp("", "s")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// SessionFolders creates a directory for the sockets and the state of sessions, and checks at the end of the test that
+// no socket remains.
+func SessionFolders(t *testing.T) (dir string) {
+	t.Helper()
+	dir = ShortDir(t)
 	run := filepath.Join(dir, "run")
 	if err := os.Mkdir(run, 0o700); err != nil {
 		t.Fatal(err)

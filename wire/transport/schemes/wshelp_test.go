@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -299,12 +299,7 @@ func closing(code uint16, reason string) string {
 // socketPath returns a path that is short enough for a Unix socket.
 func socketPath(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "rpcx")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return filepath.Join(dir, "s.sock")
+	return filepath.Join(testkit.ShortDir(t), "s.sock")
 }
 
 // A recorder collects warnings.

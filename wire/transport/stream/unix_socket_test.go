@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 func TestListenUnix(t *testing.T) {
@@ -142,12 +143,7 @@ func socketName(t *testing.T) string {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })
-	dir, err := os.MkdirTemp("", "rpcx")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return filepath.Join(dir, "s.sock")
+	return filepath.Join(testkit.ShortDir(t), "s.sock")
 }
 
 // wantRefusal checks the kind of a Fault, and that its message contains all words.
