@@ -3,6 +3,7 @@ package framing
 import (
 	"bytes"
 	"io"
+	"slices"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -14,36 +15,31 @@ import (
 // the end of the input is a Protocol fault. A value that is nested too deeply is a message, because its end can be
 // found.
 func Concat(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
-	o = o.WithDefaults()
-	in := newInput(rwc, o)
-	src := &concatSource{in: in, noise: newNoise(o, in), finder: finder{depth: o.MaxMessage}, sentinel: o.Sentinel}
-	return newConn(rwc, in, src, wrap{prepare: oneLine, tail: "\n"})
+	src := &concatSource{noise: newNoise(rwc, o), sentinel: o.Sentinel}
+	return newConn(rwc, src.in, src, wrap{prepare: oneLine, tail: "\n"})
 }
 
 type concatSource struct {
 	noise
 	finder
-	in       *input
-	sentinel bool // wire.Options.Sentinel
-	begun    bool
+	sentinel bool     // wire.Options.Sentinel
 	skipper  *skipper // skips the rest of a broken value; nil after a valid value
 }
 
-// marked reports whether the window contains a byte 0xFF, and drops the bytes before it.
+// sentinelByte is the byte of wire.Options.Sentinel.
+const sentinelByte = 0xFF
+
+// marked reports whether the window contains that byte, and drops the bytes through it.
 func (s *concatSource) marked() bool {
 	if !s.sentinel {
 		return false
 	}
-	at := bytes.IndexByte(s.in.window(), 0xFF)
+	at := bytes.IndexByte(s.in.window(), sentinelByte)
 	s.in.drop(at + 1)
 	return at >= 0
 }
 
 func (s *concatSource) next() ([]byte, error) {
-	if !s.begun {
-		s.begun = true
-		s.in.skipMark()
-	}
 	for {
 		if s.skipper != nil {
 			n, over := s.skipper.skip(s.in.window())
@@ -75,7 +71,7 @@ func (s *concatSource) next() ([]byte, error) {
 func (s *concatSource) value() ([]byte, error) {
 	for {
 		win := s.in.window()
-		end, err := s.find(win)
+		end, err := s.find(win, s.in.max)
 		bad, _ := err.(*scan.Error)
 		switch {
 		case max(end, s.seen) > s.in.max:
@@ -126,27 +122,20 @@ func (s *concatSource) garbage(at int) error {
 		s.in.drop(start)
 		return s.lines(win[:start])
 	}
-	for {
-		win = s.in.window()
-		end := bytes.IndexByte(win[at:], '\n')
-		if end >= 0 {
-			win = win[:at+end]
-		}
-		if end < 0 && s.marked() {
-			return nil
-		}
-		if at = len(win); at > s.in.max {
-			return wire.TooLong(s.in.max)
-		}
-		if end >= 0 {
-			s.in.drop(at + 1)
-			return s.lines(win)
-		}
-		if err := s.in.more(); err != nil {
-			s.in.drop(at)
-			return s.lines(s.in.buf[s.in.r-at : s.in.r])
-		}
+	line, err := s.in.until(at, s.in.max, func(b []byte) int {
+		return slices.IndexFunc(b, func(c byte) bool { return c == '\n' || s.sentinel && c == sentinelByte })
+	})
+	switch {
+	case line == nil:
+		return err
+	case err != nil: // the next read returns the error again
+		return s.lines(line)
 	}
+	end := s.in.window()[0]
+	if s.in.drop(1); end == sentinelByte {
+		return nil
+	}
+	return s.lines(line)
 }
 
 // A skipper finds the end of an invalid value: its closing bracket, the end of a line, or the start of an object where

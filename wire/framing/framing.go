@@ -28,53 +28,31 @@ import (
 	"rpcx/wire"
 )
 
-// Framings by their names in endpoints. Each Conn is a wire.Idler, a wire.Buffered and a wire.Batcher. It is a
-// wire.HalfCloser if rwc has a method CloseWrite() error. Close closes rwc, which must unblock its Read and Write, and
-// discards the messages that SendBuffered queued. Recv returns io.EOF, *wire.CloseError and *wire.Fault unchanged, and
-// wraps other read errors in a *wire.CloseError.
-var (
-	_ wire.Framing = Line
-	_ wire.Framing = Header
-	_ wire.Framing = Nul
-	_ wire.Framing = Seq
-	_ wire.Framing = Netstring
-	_ wire.Framing = Varint
-	_ wire.Framing = Concat
-)
-
-// byName is in the order of the help text.
-var byName = []struct {
+// A named framing is a row in the table of framings.
+type named struct {
 	name    string
 	framing wire.Framing
-	head    bool // the framing can write lines before each message (wire.Options.Head)
-}{
-	{"line", Line, false},
-	{"header", Header, true},
-	{"nul", Nul, false},
-	{"seq", Seq, false},
-	{"netstring", Netstring, false},
-	{"varint", Varint, false},
-	{"concat", Concat, false},
+}
+
+// byName contains the framings by their names in endpoints, in the order of the help text. Each Conn is a wire.Idler, a
+// wire.Buffered and a wire.Batcher. It is a wire.HalfCloser if rwc has a method CloseWrite() error. Close closes rwc,
+// which must unblock its Read and Write, and discards the messages that SendBuffered queued. Recv returns io.EOF,
+// *wire.CloseError and *wire.Fault unchanged, and wraps other read errors in a *wire.CloseError.
+var byName = []named{
+	{"line", Line},
+	{"header", Header},
+	{"nul", Nul},
+	{"seq", Seq},
+	{"netstring", Netstring},
+	{"varint", Varint},
+	{"concat", Concat},
 }
 
 // HasHead reports whether the framing with that name writes the lines of wire.Options.Head.
-func HasHead(name string) bool {
-	for _, f := range byName {
-		if f.name == name {
-			return f.head
-		}
-	}
-	return false
-}
+func HasHead(name string) bool { return name == "header" }
 
 // Names returns the names of the framings, as in endpoints.
-func Names() []string {
-	names := make([]string, 0, len(byName))
-	for _, f := range byName {
-		names = append(names, f.name)
-	}
-	return names
-}
+func Names() []string { return wire.Map(byName, func(f named) string { return f.name }) }
 
 // ByName returns the framing with that name.
 func ByName(name string) (wire.Framing, bool) {
@@ -141,6 +119,7 @@ func (c *conn) Recv() ([]byte, error) {
 		return nil, c.failed
 	}
 	c.in.settle()
+	c.in.skipMark()
 	msg, err := c.src.next()
 	c.failed = err
 	return msg, err

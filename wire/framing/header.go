@@ -18,10 +18,8 @@ const maxHeader = 16 << 10
 // of o.Head, and ignores other headers when reading. In the output of a child, a line before a message is noise if it
 // is not a header, or if it ends with LF and has an unknown name ("INFO: ...").
 func Header(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
-	o = o.WithDefaults()
-	in := newInput(rwc, o)
-	src := &headerSource{in: in, noise: newNoise(o, in), strict: o.Strict}
-	return newConn(rwc, in, src, wrap{head: func(dst []byte, size int) []byte {
+	src := &headerSource{noise: newNoise(rwc, o), strict: o.Strict}
+	return newConn(rwc, src.in, src, wrap{head: func(dst []byte, size int) []byte {
 		dst = append(dst, "Content-Length: "...)
 		dst = strconv.AppendInt(dst, int64(size), 10)
 		dst = append(dst, "\r\n"...)
@@ -32,18 +30,12 @@ func Header(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 
 type headerSource struct {
 	noise
-	in     *input
 	strict bool // until the first message
 	size   int  // the value of Content-Length, or -1 before that header
 	lines  int  // the number of header lines of this message
-	begun  bool
 }
 
 func (s *headerSource) next() ([]byte, error) {
-	if !s.begun {
-		s.begun = true
-		s.in.skipMark()
-	}
 	if err := s.headers(); err != nil {
 		return nil, err
 	}
@@ -131,41 +123,26 @@ func (s *headerSource) contentLength(value string) error {
 // headerLine removes a line from the window and returns it without LF. If the input ends inside the line, the line is
 // noise, or, inside headers, a fault.
 func (s *headerSource) headerLine() ([]byte, error) {
-	seen := 0
-	for {
-		win := s.in.window()
-		end := bytes.IndexByte(win[seen:], '\n')
-		if end >= 0 {
-			win = win[:seen+end]
-		}
-		most := maxHeader
-		if s.tolerated() && s.lines == 0 {
-			most = max(most, s.in.max) // the line may be noise
-		}
-		if seen = len(win); seen > most {
-			return nil, broken("the peer sent a header line of more than %d bytes: %s", most, shown(win))
-		}
-		if end >= 0 {
-			s.in.drop(seen + 1)
-			return win, nil
-		}
-		err := s.in.more()
-		if err == nil {
-			continue
-		}
-		win = s.in.window()
-		s.in.drop(len(win))
-		switch {
-		case err != io.EOF:
-		case s.lines > 0, s.in.whole && !s.tolerated() && beginsName(win):
-			return nil, s.in.cutOff("its headers are incomplete")
-		default:
-			if bad := s.line(win); bad != nil {
-				return nil, bad
-			}
-		}
-		return nil, err
+	most := maxHeader
+	if s.tolerated() && s.lines == 0 {
+		most = max(most, s.in.max) // the line may be noise
 	}
+	line, err := s.in.until(0, most, lineEnd)
+	switch {
+	case line == nil:
+		return nil, broken("the peer sent a header line of more than %d bytes: %s", most, shown(s.in.window()))
+	case err == nil:
+		s.in.drop(1)
+		return line, nil
+	case err != io.EOF:
+	case s.lines > 0, s.in.whole && !s.tolerated() && beginsName(line):
+		return nil, s.in.cutOff("its headers are incomplete")
+	default:
+		if bad := s.line(line); bad != nil {
+			return nil, bad
+		}
+	}
+	return nil, err
 }
 
 // isToken reports whether b is a valid header name.

@@ -1,6 +1,7 @@
 package framing
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"sync/atomic"
@@ -24,13 +25,15 @@ type input struct {
 	shown int                              // the number of bytes that first received
 	seen  func(d wire.Direction, b []byte) // wire.Options.Seen
 	buf   []byte
-	r, w  int // the window is buf[r:w]
+	r, w  int  // the window is buf[r:w]
+	begun bool // a byte order mark has been skipped, or the first bytes cannot be one
 	err   error
 
 	closed atomic.Bool // set when the rest of the input is no longer needed
 }
 
 func newInput(src io.Reader, o wire.Options) *input {
+	o = o.WithDefaults()
 	return &input{src: src, max: o.MaxMessage, whole: o.Whole, first: o.First, seen: o.Seen}
 }
 
@@ -118,8 +121,39 @@ func (in *input) moveTo(buf []byte) {
 	in.buf, in.r, in.w = buf, 0, n
 }
 
-// skipMark drops a byte order mark, which some programs send first.
+// lineEnd returns the index of the first LF in b, or -1.
+func lineEnd(b []byte) int { return bytes.IndexByte(b, '\n') }
+
+// until drops and returns the bytes before the first end at or after index at of the window. find returns the index of an
+// end, or -1. If reading fails first, until drops and returns all bytes, with the error. If there are more than most
+// bytes, it drops none and returns nil, with the error for a long message.
+func (in *input) until(at, most int, find func([]byte) int) ([]byte, error) {
+	for {
+		b := in.window()
+		end := find(b[at:])
+		if end >= 0 {
+			b = b[:at+end]
+		}
+		if at = len(b); at > most {
+			return nil, wire.TooLong(in.max)
+		}
+		if end >= 0 {
+			in.drop(at)
+			return b, nil
+		}
+		if err := in.more(); err != nil {
+			in.drop(at)
+			return in.buf[in.r-at : in.r], err
+		}
+	}
+}
+
+// skipMark drops a byte order mark at the start of the input, which some programs send first.
 func (in *input) skipMark() {
+	if in.begun {
+		return
+	}
+	in.begun = true
 	const mark = "\ufeff"
 	for n := range len(mark) {
 		for len(in.window()) <= n {

@@ -15,7 +15,6 @@ const garbageShown = 80
 // lines in the output of a child are noise.
 type lengthPrefixedSource struct {
 	noise
-	in *input
 	// length reads the length at the start of win, which is n bytes long. n is 0 if more bytes are needed, and negative
 	// if there is no length.
 	length func(win []byte) (size uint64, n int)
@@ -23,9 +22,8 @@ type lengthPrefixedSource struct {
 }
 
 func newLengthPrefixed(rwc io.ReadWriteCloser, o wire.Options, s *lengthPrefixedSource, w wrap) wire.Conn {
-	o = o.WithDefaults()
-	s.in = newInput(rwc, o)
-	s.noise = newNoise(o, s.in)
+	s.noise = newNoise(rwc, o)
+	s.in.begun = true // with a length
 	return newConn(rwc, s.in, s, w)
 }
 
@@ -103,29 +101,20 @@ func (s *lengthPrefixedSource) cutOff(came int, size uint64) error {
 // garbage drops the noise line at the start of the window. If the connection broke inside that line, it returns the
 // error.
 func (s *lengthPrefixedSource) garbage() error {
-	seen := 0
-	for {
-		win := s.in.window()
-		end := bytes.IndexByte(win[seen:], '\n')
-		if end >= 0 {
-			win = win[:seen+end]
-		}
-		switch seen = len(win); {
-		case seen > s.in.max:
-			return wire.TooLong(s.in.max)
-		case end >= 0:
-			s.in.drop(seen + 1)
-			return s.line(win)
-		case seen > garbageShown && !s.tolerated():
-			return s.fault(win)
-		}
-		if err := s.in.more(); err != nil {
-			win = s.in.window()
-			s.in.drop(len(win))
-			if bad := s.line(win); bad != nil && (err == io.EOF || s.tolerated()) {
-				return bad
-			}
-			return err
-		}
+	most := s.in.max
+	if !s.tolerated() {
+		most = min(most, garbageShown)
 	}
+	line, err := s.in.until(0, most, lineEnd)
+	if line == nil && most < s.in.max {
+		line, _, _ = bytes.Cut(s.in.window(), []byte("\n"))
+		return s.fault(line)
+	}
+	if bad := s.line(line); bad != nil && (err == nil || err == io.EOF || s.tolerated()) {
+		return bad
+	}
+	if err == nil {
+		s.in.drop(1)
+	}
+	return err
 }

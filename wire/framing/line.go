@@ -12,50 +12,30 @@ import (
 // have no line break. Line skips blank lines. If a message has line breaks between its tokens, Line removes them when
 // it sends the message.
 func Line(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
-	o = o.WithDefaults()
-	in := newInput(rwc, o)
-	src := &lineSource{in: in, sentinel: o.Sentinel, messageFilter: messageFilter{noise: newNoise(o, in), max: o.MaxMessage, scalars: o.Strict}}
-	return newConn(rwc, in, src, wrap{prepare: oneLine, tail: "\n", blanks: true})
+	src := &lineSource{sentinel: o.Sentinel, messageFilter: messageFilter{noise: newNoise(rwc, o), scalars: o.Strict}}
+	return newConn(rwc, src.in, src, wrap{prepare: oneLine, tail: "\n", blanks: true})
 }
 
 type lineSource struct {
 	messageFilter
-	in       *input
 	sentinel bool // the message begins after the last 0xFF of its line
-	begun    bool
 }
 
 func (s *lineSource) next() ([]byte, error) {
-	if !s.begun {
-		s.begun = true
-		s.in.skipMark()
-	}
-	seen := 0
 	for {
-		win := s.in.window()
-		end := bytes.IndexByte(win[seen:], '\n')
-		if end >= 0 {
-			win = win[:seen+end]
+		line, err := s.in.until(0, s.in.max+1, lineEnd) // one more byte for a CR
+		switch {
+		case line == nil:
+			return nil, err
+		case err != nil:
+			return s.last(line, err)
 		}
-		if len(win) > s.max+1 { // one more byte for a CR
-			return nil, wire.TooLong(s.max)
+		s.in.drop(1)
+		if s.sentinel {
+			line = line[bytes.LastIndexByte(line, 0xFF)+1:]
 		}
-		if end >= 0 {
-			s.in.drop(len(win) + 1)
-			seen = 0
-			if s.sentinel {
-				win = win[bytes.LastIndexByte(win, 0xFF)+1:]
-			}
-			if msg, err := s.message(win); msg != nil || err != nil {
-				return msg, err
-			}
-			continue
-		}
-		seen = len(win)
-		if err := s.in.more(); err != nil {
-			win = s.in.window()
-			s.in.drop(len(win))
-			return s.last(win, err)
+		if msg, err := s.message(line); msg != nil || err != nil {
+			return msg, err
 		}
 	}
 }
@@ -64,7 +44,7 @@ func (s *lineSource) next() ([]byte, error) {
 func (s *lineSource) buffered() ([]byte, bool) {
 	win := s.in.window()
 	end := bytes.IndexByte(win, '\n')
-	if end < 0 || end > s.max || s.sentinel {
+	if end < 0 || end > s.in.max || s.sentinel {
 		return nil, false
 	}
 	msg := scan.Trim(win[:end])

@@ -10,16 +10,16 @@ import (
 	"rpcx/wire/scan"
 )
 
-// noise counts lines that are not messages, and forwards them.
+// noise counts the lines of an input that are not messages, and forwards them.
 type noise struct {
+	in    *input
 	limit int
 	out   func(line []byte)
 	count int
-	in    *input
 }
 
-func newNoise(o wire.Options, in *input) noise {
-	return noise{limit: o.NoiseLimit, out: o.Noise, in: in}
+func newNoise(src io.Reader, o wire.Options) noise {
+	return noise{in: newInput(src, o), limit: o.NoiseLimit, out: o.Noise}
 }
 
 func (n *noise) tolerated() bool { return n.limit > 0 }
@@ -97,7 +97,6 @@ func plausible(b []byte) bool {
 // A messageFilter separates messages from noise in framings that mark the ends of messages.
 type messageFilter struct {
 	noise
-	max     int
 	scalars bool // scalar values are also messages, which the dialect rejects
 }
 
@@ -129,8 +128,8 @@ func (j *messageFilter) message(b []byte) ([]byte, error) {
 	switch {
 	case len(msg) == 0:
 		return nil, nil
-	case len(msg) > j.max:
-		return nil, wire.TooLong(j.max)
+	case len(msg) > j.in.max:
+		return nil, wire.TooLong(j.in.max)
 	case opens(msg) && (!j.tolerated() || plausible(msg)):
 		return msg, nil
 	case j.scalars && !j.tolerated() && scan.Valid(msg, wire.DefaultMaxDepth) == nil:

@@ -11,23 +11,13 @@ import (
 // Nul returns the framing with a NUL after each message, except perhaps the last one. Other lines before a message are
 // noise.
 func Nul(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
-	o = o.WithDefaults()
-	in := newInput(rwc, o)
-	src := &nulSource{in: in, messageFilter: messageFilter{noise: newNoise(o, in), max: o.MaxMessage, scalars: o.Strict}}
-	return newConn(rwc, in, src, wrap{prepare: withoutNul, tail: "\x00"})
+	src := &nulSource{messageFilter{noise: newNoise(rwc, o), scalars: o.Strict}}
+	return newConn(rwc, src.in, src, wrap{prepare: withoutNul, tail: "\x00"})
 }
 
-type nulSource struct {
-	messageFilter
-	in    *input
-	begun bool
-}
+type nulSource struct{ messageFilter }
 
 func (s *nulSource) next() ([]byte, error) {
-	if !s.begun {
-		s.begun = true
-		s.in.skipMark()
-	}
 	seen := 0
 	for {
 		if seen == 0 {
@@ -38,8 +28,8 @@ func (s *nulSource) next() ([]byte, error) {
 		if end >= 0 {
 			win = win[:end]
 		}
-		if seen = len(win); seen > s.max {
-			return nil, wire.TooLong(s.max)
+		if seen = len(win); seen > s.in.max {
+			return nil, wire.TooLong(s.in.max)
 		}
 		if end < 0 {
 			err := s.in.more()

@@ -14,10 +14,8 @@ const recordSeparator = 0x1e
 // spans several lines. Any other text ends with its line, or before the next RS. Seq returns this text unchanged, for
 // the dialect to reject, and drops the rest up to the next RS. Bytes between texts are noise.
 func Seq(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
-	o = o.WithDefaults()
-	in := newInput(rwc, o)
-	src := &seqSource{in: in, noise: newNoise(o, in), finder: finder{depth: o.MaxMessage}}
-	return newConn(rwc, in, src, wrap{
+	src := &seqSource{noise: newNoise(rwc, o)}
+	return newConn(rwc, src.in, src, wrap{
 		prepare: oneLine,
 		head:    func(dst []byte, _ int) []byte { return append(dst, recordSeparator) },
 		tail:    "\n",
@@ -27,9 +25,7 @@ func Seq(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 type seqSource struct {
 	noise
 	finder
-	in    *input
 	place place
-	begun bool
 }
 
 type place uint8
@@ -41,10 +37,6 @@ const (
 )
 
 func (s *seqSource) next() ([]byte, error) {
-	if !s.begun {
-		s.begun = true
-		s.in.skipMark()
-	}
 	for {
 		s.in.drop(scan.Skip(s.in.window(), 0))
 		win := s.in.window()
@@ -69,7 +61,7 @@ func (s *seqSource) next() ([]byte, error) {
 			}
 		default:
 			b, err := s.upTo(0)
-			if err == nil || err == io.EOF {
+			if err == nil {
 				err = s.line(b)
 			}
 			if err != nil {
@@ -83,7 +75,7 @@ func (s *seqSource) text() ([]byte, error) {
 	at := 0
 	for opens(s.in.window()) {
 		win := s.in.window()
-		end, err := s.find(win)
+		end, err := s.find(win, s.in.max)
 		if bad, _ := err.(*scan.Error); bad != nil {
 			at = bad.Offset
 			break
@@ -105,31 +97,18 @@ func (s *seqSource) text() ([]byte, error) {
 	}
 	s.place = behindBroken
 	b, err := s.upTo(at)
-	if err != nil && err != io.EOF {
+	if err != nil {
 		return nil, err
 	}
 	return scan.Trim(b), nil
 }
 
-// upTo removes and returns the bytes before the first LF or RS at or after index at of the window. If there is none, it
-// returns all bytes and the error at the end of the input.
+// upTo removes and returns the bytes before the first LF or RS at or after index at of the window, or before the end of
+// the input.
 func (s *seqSource) upTo(at int) ([]byte, error) {
-	for {
-		win := s.in.window()
-		end := bytes.IndexAny(win[at:], "\n\x1e")
-		if end >= 0 {
-			win = win[:at+end]
-		}
-		if at = len(win); at > s.in.max {
-			return nil, wire.TooLong(s.in.max)
-		}
-		if end >= 0 {
-			s.in.drop(at)
-			return win, nil
-		}
-		if err := s.in.more(); err != nil {
-			s.in.drop(at)
-			return s.in.buf[s.in.r-at : s.in.r], err
-		}
+	b, err := s.in.until(at, s.in.max, func(b []byte) int { return bytes.IndexAny(b, "\n\x1e") })
+	if err == io.EOF {
+		err = nil
 	}
+	return b, err
 }

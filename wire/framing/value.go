@@ -8,22 +8,21 @@ import (
 // A finder finds the end of the array or object at the start of a window. It reads each byte at most twice, regardless
 // of how the bytes arrive.
 type finder struct {
-	depth int // the maximum nesting
-	seen  int // the number of bytes that were passed to the decoder
-	slow  scan.Decoder
+	seen int // the number of bytes that were passed to the decoder
+	slow scan.Decoder
 }
 
-// find returns the end of the value, or 0 if it needs more bytes. Its error is a *scan.Error with an offset in win.
-// After it has returned an end or an error, find starts with the next value.
-func (f *finder) find(win []byte) (end int, err error) {
+// find returns the end of the value, or 0 if it needs more bytes. depth is the maximum nesting. The error is a *scan.Error
+// with an offset in win. After it has returned an end or an error, find starts with the next value.
+func (f *finder) find(win []byte, depth int) (end int, err error) {
 	if f.seen == 0 {
 		// Usually the whole value has arrived. The decoder handles deep nesting, because it does not recurse.
-		end, err = scan.Value(win, 0, min(f.depth, wire.DefaultMaxDepth))
+		end, err = scan.Value(win, 0, min(depth, wire.DefaultMaxDepth))
 		bad, _ := err.(*scan.Error)
-		if bad == nil || !bad.Cut && !(bad.Deep && f.depth > wire.DefaultMaxDepth) {
+		if bad == nil || !bad.Cut && !(bad.Deep && depth > wire.DefaultMaxDepth) {
 			return end, err
 		}
-		f.slow.Depth = f.depth
+		f.slow.Depth = depth
 		f.slow.Reset()
 	}
 	n, done, err := f.slow.Next(win[f.seen:])
