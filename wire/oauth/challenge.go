@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 )
 
@@ -15,32 +16,30 @@ type Challenge struct {
 // ParseChallenge returns the first Bearer challenge in the values of WWW-Authenticate, or nil.
 func ParseChallenge(values []string) *Challenge {
 	var c *Challenge
+	part := regexp.MustCompile(schemeOrParameter)
 	for _, text := range values {
-		for text != "" {
-			var word string
-			word, text = cutToken(text)
-			rest := strings.TrimLeft(text, " ")
+		for _, m := range part.FindAllStringSubmatch(text, -1) {
+			name, isParameter, value := strings.ToLower(m[1]), m[2] != "", m[3]
+			if quoted, ok := strings.CutPrefix(value, `"`); ok {
+				value = regexp.MustCompile(`\\(.)`).ReplaceAllString(strings.TrimSuffix(quoted, `"`), "$1")
+			}
 			switch {
-			case word == "":
-				text = text[min(1, len(text)):]
-			case !strings.HasPrefix(rest, "="):
-				if c != nil {
-					return c // the next scheme begins here
-				}
-				if strings.EqualFold(word, "bearer") {
-					c = &Challenge{}
-				}
-			default:
-				var value string
-				value, text = cutValue(strings.TrimLeft(rest[1:], " "))
-				if c != nil {
-					c.set(strings.ToLower(word), value)
-				}
+			case isParameter && c != nil:
+				c.set(name, value)
+			case isParameter:
+			case c != nil:
+				return c // the next scheme begins here
+			case name == "bearer":
+				c = &Challenge{}
 			}
 		}
 	}
 	return c
 }
+
+// schemeOrParameter matches the next part of WWW-Authenticate (RFC 9110, section 11.6.1): a scheme, or the name of a
+// parameter with "=" and a value, which is a token or a quoted string.
+const schemeOrParameter = `([^\s,="]+)(?:\s*(=)\s*("(?:[^"\\]|\\.)*"?|[^\s,="]*))?`
 
 func (c *Challenge) set(name, value string) {
 	switch name {
@@ -51,34 +50,6 @@ func (c *Challenge) set(name, value string) {
 	case "error":
 		c.Error = value
 	}
-}
-
-// cutToken returns the token (RFC 9110) at the start of text, after white space and commas, and the remaining text.
-func cutToken(text string) (token, rest string) {
-	text = strings.TrimLeft(text, " \t,")
-	end := strings.IndexAny(text, " \t,=\"")
-	if end < 0 {
-		end = len(text)
-	}
-	return text[:end], text[end:]
-}
-
-// cutValue returns the token or quoted string at the start of text, and the remaining text.
-func cutValue(text string) (value, rest string) {
-	if !strings.HasPrefix(text, `"`) {
-		return cutToken(text)
-	}
-	var b strings.Builder
-	for i := 1; i < len(text); i++ {
-		switch {
-		case text[i] == '"':
-			return b.String(), text[i+1:]
-		case text[i] == '\\' && i+1 < len(text):
-			i++
-		}
-		b.WriteByte(text[i])
-	}
-	return b.String(), ""
 }
 
 func challengeOf(resp *http.Response) *Challenge {

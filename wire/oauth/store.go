@@ -23,14 +23,12 @@ import (
 	"rpcx/wire/xdg"
 )
 
-// dir returns the directory of the logins. Each login is a file there, with its secrets unless the keyring has them.
-func dir() (string, error) {
-	d := xdg.StateFile("logins")
-	if d == "" {
-		return "", wire.Usagef("neither XDG_STATE_HOME nor HOME names a directory for logins")
-	}
-	return d, nil
-}
+// dir returns the directory of the logins, or "" if the environment names none. Each login is a file there, with its
+// secrets unless the keyring has them.
+func dir() string { return xdg.StateFile("logins") }
+
+// path returns the name of a login's file. The caller holds the lock of the logins, so there is a directory.
+func (l *Login) path() string { return filepath.Join(dir(), l.file()) }
 
 // file returns the base name of a login's file.
 func (l *Login) file() string {
@@ -40,10 +38,7 @@ func (l *Login) file() string {
 
 // List returns all logins, without the secrets in the keyring. If there are no logins, it makes only one system call.
 func List() ([]*Login, error) {
-	d, err := dir()
-	if err != nil {
-		return nil, nil
-	}
+	d := dir()
 	if _, err := os.Stat(d); err != nil {
 		return nil, nil
 	}
@@ -141,10 +136,6 @@ func (l *Login) open() error {
 
 // save writes a login. Its secrets go to the keyring if an unlocked one exists.
 func (l *Login) save() error {
-	d, err := dir()
-	if err != nil {
-		return err
-	}
 	kept := *l
 	hidden, err := json.Marshal(l.secrets)
 	if kept.Keyring = err == nil && keyring.Set(l.file(), string(hidden)) == nil; kept.Keyring {
@@ -152,7 +143,7 @@ func (l *Login) save() error {
 	}
 	b, err := json.Marshal(kept)
 	if err == nil {
-		err = cache.Write(filepath.Join(d, l.file()), b, time.Time{})
+		err = cache.Write(l.path(), b, time.Time{})
 	}
 	if err != nil {
 		return wire.NewFault(wire.IO, "logins: "+err.Error(), err)
@@ -198,14 +189,10 @@ func (l *Login) End(ctx context.Context, c *Client) (notified bool, err error) {
 
 // remove deletes a login.
 func (l *Login) remove() error {
-	d, err := dir()
-	if err != nil {
-		return err
-	}
 	if l.Keyring {
 		_ = keyring.Delete(l.file())
 	}
-	if err := os.Remove(filepath.Join(d, l.file())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(l.path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return wire.NewFault(wire.IO, "logins: "+err.Error(), err)
 	}
 	return nil
@@ -213,11 +200,7 @@ func (l *Login) remove() error {
 
 // reload returns the stored login, or nil if the login has ended.
 func (l *Login) reload() (*Login, error) {
-	d, err := dir()
-	if err != nil {
-		return nil, err
-	}
-	now, err := load(filepath.Join(d, l.file()))
+	now, err := load(l.path())
 	if now == nil || err != nil {
 		return nil, err
 	}
@@ -226,9 +209,9 @@ func (l *Login) reload() (*Login, error) {
 
 // lockLogins waits for the exclusive right to change logins. The lock ends with the process.
 func lockLogins(ctx context.Context) (unlock func(), err error) {
-	d, err := dir()
-	if err != nil {
-		return nil, err
+	d := dir()
+	if d == "" {
+		return nil, wire.Usagef("neither XDG_STATE_HOME nor HOME names a directory for logins")
 	}
 	var f *os.File
 	if err = os.MkdirAll(d, 0o700); err == nil {

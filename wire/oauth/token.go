@@ -5,14 +5,15 @@ import (
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
-	"crypto/sha512"
 	"crypto/x509"
+	"encoding/asn1"
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
+	"math/big"
 	"net/url"
 	"slices"
 	"strings"
@@ -173,8 +174,8 @@ func (l *Login) signed() (string, error) {
 		}
 	}
 	var head, claims scan.Object
-	name, sign := algorithm(key)
-	if sign == nil {
+	name, hash := algorithm(key)
+	if name == "" {
 		return "", wire.Usagef("--client-key: %s contains no private key of type RSA, P-256, P-384, P-521 or Ed25519", l.Key)
 	}
 	head.Text("alg", name)
@@ -188,42 +189,42 @@ func (l *Login) signed() (string, error) {
 	claims.Int("exp", now.Add(assertionLife).Unix())
 	encode := base64.RawURLEncoding.EncodeToString
 	body := encode(head.End()) + "." + encode(claims.End())
-	sig, err := sign([]byte(body))
+	sig, err := sign(key, hash, []byte(body))
 	return body + "." + encode(sig), err
 }
 
-// algorithm returns a key's JWT algorithm (RFC 7518, 8037) and its signing function, or nil if the type of key is not
-// supported.
-func algorithm(key any) (string, func([]byte) ([]byte, error)) {
+// algorithm returns a key's JWT algorithm (RFC 7518, 8037), which is "" if the type of key is not supported, and the hash
+// that it signs, which is 0 for the text itself.
+func algorithm(key any) (name string, hash crypto.Hash) {
 	switch k := key.(type) {
 	case *rsa.PrivateKey:
-		return "RS256", func(b []byte) ([]byte, error) {
-			sum := sha256.Sum256(b)
-			return rsa.SignPKCS1v15(nil, k, crypto.SHA256, sum[:])
-		}
+		return "RS256", crypto.SHA256
 	case ed25519.PrivateKey:
-		return "EdDSA", func(b []byte) ([]byte, error) { return ed25519.Sign(k, b), nil }
+		return "EdDSA", 0
 	case *ecdsa.PrivateKey:
-		sums := map[int]func([]byte) []byte{
-			256: func(b []byte) []byte { s := sha256.Sum256(b); return s[:] },
-			384: func(b []byte) []byte { s := sha512.Sum384(b); return s[:] },
-			521: func(b []byte) []byte { s := sha512.Sum512(b); return s[:] },
-		}
-		bits := k.Curve.Params().BitSize
-		if sums[bits] == nil {
-			return "", nil
-		}
-		return map[int]string{256: "ES256", 384: "ES384", 521: "ES512"}[bits], func(b []byte) ([]byte, error) {
-			r, s, err := ecdsa.Sign(rand.Reader, k, sums[bits](b))
-			if err != nil {
-				return nil, err
-			}
-			size := (bits + 7) / 8
-			out := make([]byte, 2*size)
-			r.FillBytes(out[:size])
-			s.FillBytes(out[size:])
-			return out, nil
+		switch k.Curve {
+		case elliptic.P256():
+			return "ES256", crypto.SHA256
+		case elliptic.P384():
+			return "ES384", crypto.SHA384
+		case elliptic.P521():
+			return "ES512", crypto.SHA512
 		}
 	}
-	return "", nil
+	return "", 0
+}
+
+// sign returns the signature of a text in the form that JWTs have.
+func sign(key any, hash crypto.Hash, text []byte) ([]byte, error) {
+	sig, err := crypto.SignMessage(key.(crypto.Signer), rand.Reader, text, hash)
+	k, ok := key.(*ecdsa.PrivateKey)
+	if err != nil || !ok {
+		return sig, err
+	}
+	var point struct{ R, S *big.Int }
+	if _, err := asn1.Unmarshal(sig, &point); err != nil {
+		return nil, err
+	}
+	size := (k.Curve.Params().BitSize + 7) / 8
+	return append(point.R.FillBytes(make([]byte, size)), point.S.FillBytes(make([]byte, size))...), nil
 }

@@ -36,7 +36,7 @@ func get(name string) (secret string, err error) {
 	err = with(name, func(s *ss.SecretService, about map[string]string) error {
 		items, err := s.SearchItems(s.GetLoginCollection(), about)
 		if err != nil || len(items) == 0 {
-			return found(err)
+			return cmp.Or(err, errMissing)
 		}
 		session, err := s.OpenSession()
 		if err != nil {
@@ -49,12 +49,6 @@ func get(name string) (secret string, err error) {
 		return err
 	})
 	return secret, err
-}
-
-// found returns the reason why a search found no item.
-func found(err error) error {
-	err = cmp.Or(err, errMissing)
-	return err
 }
 
 func set(name, secret string) error {
@@ -71,7 +65,7 @@ func remove(name string) error {
 	return with(name, func(s *ss.SecretService, about map[string]string) error {
 		items, err := s.SearchItems(s.GetLoginCollection(), about)
 		if err != nil || len(items) == 0 {
-			return found(err)
+			return cmp.Or(err, errMissing)
 		}
 		return s.Delete(items[0])
 	})
