@@ -163,16 +163,13 @@ func dialed(t *testing.T, address string, c transport.Config) wire.Conn {
 	return conn
 }
 
+// listening listens until the test ends.
 func listening(t *testing.T, address string, c transport.Config) transport.Listener {
 	t.Helper()
-	a, err := transport.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if c.Framing == nil {
 		c.Framing = framing.Line
 	}
-	l, err := Listen(t.Context(), a, c)
+	l, err := Listen(t.Context(), mustParse(t, address), c)
 	if err != nil {
 		t.Fatalf("listen %s: %v", address, err)
 	}
@@ -232,6 +229,9 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 	defer b.mu.Unlock()
 	return b.b.Write(p)
 }
+
+// warn implements transport.Config.Warn.
+func (b *lockedBuffer) warn(line string) { b.Write([]byte(line + "\n")) }
 
 func (b *lockedBuffer) String() string {
 	b.mu.Lock()

@@ -123,7 +123,7 @@ func TestHTTPAnswers(t *testing.T) {
 					io.Copy(io.Discard, r)
 				}
 			})
-			c := mustDial(t, "http://u:secret@"+addr+"/rpc?k=hidden", transport.Config{
+			c := dialed(t, "http://u:secret@"+addr+"/rpc?k=hidden", transport.Config{
 				Options: wire.Options{MaxMessage: 1000}, Header: http.Header{"X-Key": {"a, b"}},
 			})
 			got, err := exchange(t, c, `{"id":1,"method":"m"}`)
@@ -167,11 +167,11 @@ func TestHTTPRedirectThatKeepsPosting(t *testing.T) {
 			http.Redirect(w, r, r.URL.Path+"x", http.StatusPermanentRedirect)
 		}
 	})
-	c := mustDial(t, url, transport.Config{})
+	c := dialed(t, url, transport.Config{})
 	if got, err := exchange(t, c, "[7]"); err != nil || !slices.Equal(got, []string{"[7]"}) {
 		t.Errorf("%q %v", got, err)
 	}
-	_, err := exchange(t, mustDial(t, url+"/loop", transport.Config{}), "[7]")
+	_, err := exchange(t, dialed(t, url+"/loop", transport.Config{}), "[7]")
 	wantFault(t, err, wire.Unreachable, "redirected more than 5 times")
 }
 
@@ -188,11 +188,11 @@ func TestHTTPRedirectElsewhere(t *testing.T) {
 		http.Redirect(w, r, there+"/x", http.StatusTemporaryRedirect)
 	}
 	secret := transport.Config{Header: http.Header{"X-Api-Key": {"k"}, "Authorization": {"Bearer t"}, "X-Trace": {"1"}}}
-	_, err := exchange(t, mustDial(t, server(t, send)+"/?token=t", secret), "[7]")
+	_, err := exchange(t, dialed(t, server(t, send)+"/?token=t", secret), "[7]")
 	wantFault(t, err, wire.Unreachable, "307", there+"/x", "does not follow")
 	safe := httptest.NewTLSServer(http.HandlerFunc(send))
 	defer safe.Close()
-	_, err = exchange(t, mustDial(t, safe.URL, transport.Config{TLS: transport.TLS{Insecure: true}}), "[7]")
+	_, err = exchange(t, dialed(t, safe.URL, transport.Config{TLS: transport.TLS{Insecure: true}}), "[7]")
 	wantFault(t, err, wire.Unreachable, "does not follow")
 	if got != nil {
 		t.Errorf("a request was sent to another origin: %v", got)
@@ -209,7 +209,7 @@ func TestHTTPCookies(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		io.Copy(w, r.Body)
 	})
-	c := mustDial(t, url, transport.Config{})
+	c := dialed(t, url, transport.Config{})
 	for range 2 {
 		if _, err := exchange(t, c, "[7]"); err != nil {
 			t.Fatal(err)
@@ -237,7 +237,7 @@ func TestHTTPConnectionsAndSession(t *testing.T) {
 	}
 	s.Start()
 	defer s.Close()
-	c := mustDial(t, s.URL, transport.Config{})
+	c := dialed(t, s.URL, transport.Config{})
 	defer c.Close()
 	big := "[" + strings.Repeat("1,", 10<<20) + "1]"
 	for _, msg := range []string{"1", "2", big} {
@@ -268,7 +268,7 @@ func TestHTTPCancel(t *testing.T) {
 				<-r.Context().Done()
 				close(hungUp)
 			})
-			c := mustDial(t, url, transport.Config{})
+			c := dialed(t, url, transport.Config{})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var wg sync.WaitGroup
@@ -297,7 +297,7 @@ func TestHTTPSendAndRecv(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		io.WriteString(w, "data: 1\n\ndata: 2\n\n")
 	})
-	c := mustDial(t, url, transport.Config{})
+	c := dialed(t, url, transport.Config{})
 	sent := make(chan error, 1)
 	go func() { sent <- c.Send([]byte("{}")) }()
 	for _, want := range []string{"1", "2"} {
@@ -314,27 +314,6 @@ func TestHTTPSendAndRecv(t *testing.T) {
 	c.Close()
 }
 
-func TestHTTPUnreachable(t *testing.T) {
-	noLeaks(t)
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer silent.Close()
-	for to, words := range map[string][]string{
-		"http://" + nobody(t) + "/?k=hidden":      {"connection refused", "127.0.0.1"},
-		"http://no-such-host.invalid/":            {"no-such-host.invalid"},
-		"http+unix:/no/such/socket":               {"no such socket"},
-		"https://" + silent.Addr().String() + "/": {"no response within 300ms"},
-	} {
-		_, err := exchange(t, mustDial(t, to, transport.Config{ConnectTimeout: enough(words...)}), "{}")
-		f := wantFault(t, err, wire.Unreachable, words...)
-		if strings.Contains(f.Error(), "hidden") {
-			t.Error(f)
-		}
-	}
-}
-
 // Close waits until Exchange has reported the end, but only for a limited time.
 func TestHTTPCloseWaitsForExchanges(t *testing.T) {
 	noLeaks(t)
@@ -344,7 +323,7 @@ func TestHTTPCloseWaitsForExchanges(t *testing.T) {
 		http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
-	c := mustDial(t, url, transport.Config{})
+	c := dialed(t, url, transport.Config{})
 	came, closing := make(chan struct{}), make(chan struct{})
 	var heard, ended atomic.Bool
 	go func() {

@@ -55,7 +55,7 @@ const both = "application/json, text/event-stream"
 
 func TestPostAnswers(t *testing.T) {
 	noLeaks(t)
-	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
+	l := listening(t, "http://127.0.0.1:0/", transport.Config{})
 	note, result, other := `{"method":"n"}`, `{"id":1,"result":2}`, `{"id":2,"result":3}`
 	for name, tt := range map[string]struct {
 		accept string
@@ -106,7 +106,7 @@ func TestPostAnswers(t *testing.T) {
 // The client gets each message of a slow response as soon as it is sent.
 func TestPostAnswerThatTakesTime(t *testing.T) {
 	noLeaks(t)
-	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
+	l := listening(t, "http://127.0.0.1:0/", transport.Config{})
 	c, answers, _ := posts(t, l, both)
 	if err := c.Send([]byte(`{"method":"n"}`)); err != nil {
 		t.Fatal(err)
@@ -118,14 +118,10 @@ func TestPostAnswerThatTakesTime(t *testing.T) {
 	if _, err := io.ReadFull(resp.Body, got); err != nil || string(got) != want {
 		t.Errorf("%q %v", got, err)
 	}
-	b := c.(wire.Batcher)
 	for _, s := range []string{"1", "2"} {
-		if err := b.SendBuffered([]byte(s)); err != nil {
+		if err := c.Send([]byte(s)); err != nil {
 			t.Error(err)
 		}
-	}
-	if err := b.Flush(); err != nil {
-		t.Error(err)
 	}
 	got = make([]byte, len("data: 1\n\ndata: 2\n\n"))
 	if _, err := io.ReadFull(resp.Body, got); err != nil || string(got) != "data: 1\n\ndata: 2\n\n" {
@@ -139,7 +135,7 @@ func TestPostAnswerThatTakesTime(t *testing.T) {
 
 func TestPostWhoseClientCloses(t *testing.T) {
 	noLeaks(t)
-	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
+	l := listening(t, "http://127.0.0.1:0/", transport.Config{})
 	raw, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +156,7 @@ func TestPostWhoseClientCloses(t *testing.T) {
 // A client that does not read a large response delays only itself.
 func TestPostCloseIsBounded(t *testing.T) {
 	noLeaks(t)
-	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{CloseTimeout: 100 * time.Millisecond})
+	l := listening(t, "http://127.0.0.1:0/", transport.Config{CloseTimeout: 100 * time.Millisecond})
 	for name, sent := range map[string]int{"one response": 1, "events": 2} {
 		t.Run(name, func(t *testing.T) {
 			raw, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)

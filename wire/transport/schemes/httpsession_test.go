@@ -63,16 +63,9 @@ func TestHTTPSession(t *testing.T) {
 	}))
 	defer server.Close()
 
-	a, err := transport.Parse(server.URL + "/mcp")
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := Dial(t.Context(), a, transport.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	post := func(msg string) (got []string) {
-		err := conn.(wire.Exchanger).Exchange(t.Context(), []byte(msg), func(m []byte) { got = append(got, string(m)) })
+	conn := dialed(t, server.URL+"/mcp", transport.Config{})
+	post := func(msg string) []string {
+		got, err := exchange(t, conn, msg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +123,7 @@ func TestHTTPSessionRefused(t *testing.T) {
 	s.EndByDelete()
 	s.ReadEvents(func() {})
 	for range 2 {
-		if err := conn.(wire.Exchanger).Exchange(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`), func([]byte) {}); err != nil {
+		if _, err := exchange(t, conn, `{"jsonrpc":"2.0","id":1,"method":"m"}`); err != nil {
 			t.Error(err)
 		}
 	}
@@ -172,10 +165,7 @@ func TestHTTPSessionStopsReopening(t *testing.T) {
 	defer server.Close()
 	conn := dialed(t, server.URL, transport.Config{})
 	defer conn.Close()
-	exchange := func(msg string) error {
-		return conn.(wire.Exchanger).Exchange(t.Context(), []byte(msg), func([]byte) {})
-	}
-	if err := exchange(`{"jsonrpc":"2.0","id":1,"method":"hello"}`); err != nil {
+	if _, err := exchange(t, conn, `{"jsonrpc":"2.0","id":1,"method":"hello"}`); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
@@ -185,7 +175,7 @@ func TestHTTPSessionStopsReopening(t *testing.T) {
 	over := make(chan struct{})
 	conn.(wire.HTTPSession).ReadEvents(func() { close(over) })
 	<-over
-	if err := exchange(`{"jsonrpc":"2.0","id":2,"method":"work"}`); err != nil {
+	if _, err := exchange(t, conn, `{"jsonrpc":"2.0","id":2,"method":"work"}`); err != nil {
 		t.Error(err)
 	}
 	mu.Lock()
@@ -224,7 +214,7 @@ func TestHTTPSessionIsEndedByDelete(t *testing.T) {
 		if c.says {
 			conn.(wire.HTTPSession).EndByDelete()
 		}
-		if err := conn.(wire.Exchanger).Exchange(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`), func([]byte) {}); err != nil {
+		if _, err := exchange(t, conn, `{"jsonrpc":"2.0","id":1,"method":"m"}`); err != nil {
 			t.Error(err)
 		}
 		for range 2 {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/framing"
 	"rpcx/wire/transport"
 )
 
@@ -110,7 +111,7 @@ func TestListenerGuard(t *testing.T) {
 		"a subprotocol":                             {"ws://127.0.0.1:0/rpc", transport.Config{Subprotocols: []string{"b", "a"}}, upgrade("localhost", "Sec-WebSocket-Protocol: a, b\n"), 101, "Sec-Websocket-Protocol: b"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := mustListen(t, tt.on, tt.c)
+			l := listening(t, tt.on, tt.c)
 			echo(t, l)
 			_, port, _ := net.SplitHostPort(mustParse(t, l.Endpoint()).Host)
 			got := typed(t, l, strings.ReplaceAll(tt.ask, "PORT", port))
@@ -124,7 +125,7 @@ func TestListenerGuard(t *testing.T) {
 // When the listener closes, idle keep-alive connections close, too.
 func TestKeptConnectionsEndWithTheListener(t *testing.T) {
 	noLeaks(t)
-	l := mustListen(t, "http://127.0.0.1:0/rpc", transport.Config{})
+	l := listening(t, "http://127.0.0.1:0/rpc", transport.Config{})
 	echo(t, l)
 	c, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
 	if err != nil {
@@ -156,7 +157,7 @@ func TestRefusedAreNamed(t *testing.T) {
 	noLeaks(t)
 	var mu sync.Mutex
 	var said []string
-	l := mustListen(t, "http://127.0.0.1:0/rpc", transport.Config{Warn: func(s string) {
+	l := listening(t, "http://127.0.0.1:0/rpc", transport.Config{Warn: func(s string) {
 		mu.Lock()
 		defer mu.Unlock()
 		said = append(said, s)
@@ -173,9 +174,11 @@ func TestRefusedAreNamed(t *testing.T) {
 
 func TestListenFaults(t *testing.T) {
 	noLeaks(t)
-	taken := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
+	taken, tcp := listening(t, "http://127.0.0.1:0/", transport.Config{}), listening(t, "tcp://127.0.0.1:0", transport.Config{})
 	ca := newAuthority(t)
 	cert, key := ca.issue(time.Now().Add(time.Hour))
+	server, mutual := transport.TLS{Cert: cert, Key: key}, transport.TLS{Cert: cert, Key: key, CACert: ca.File}
+	token := transport.Config{Listening: transport.Listening{Token: "x"}}
 	for name, tt := range map[string]struct {
 		on    string
 		c     transport.Config
@@ -197,8 +200,23 @@ func TestListenFaults(t *testing.T) {
 		"a password":                              {"ws://u:p@127.0.0.1:0/", transport.Config{}, wire.Usage, []string{"--token"}},
 		"a query":                                 {"ws://127.0.0.1:0/?a=b", transport.Config{}, wire.Usage, []string{"query"}},
 		"a directory that does not exist":         {"ws+unix:/no/such/folder/s:/", transport.Config{}, wire.Unreachable, []string{"no such file"}},
+		"tcp on all interfaces":                   {"tcp://0.0.0.0:0", transport.Config{}, wire.Usage, []string{"--public"}},
+		"tcp with an empty host":                  {"tcp://:0", transport.Config{}, wire.Usage, []string{"--public"}},
+		"tcp on all interfaces of IPv6":           {"tcp://[::]:0", transport.Config{}, wire.Usage, []string{"--public"}},
+		"tcp with certificates":                   {"tcp://0.0.0.0:0", transport.Config{TLS: mutual}, wire.Usage, []string{"--public"}},
+		"tls without client certificates":         {"tls://0.0.0.0:0", transport.Config{TLS: server}, wire.Usage, []string{"--public"}},
+		"tls with client certificates":            {"tls://0.0.0.0:0", transport.Config{TLS: mutual}, "", nil},
+		"tcp with --public":                       {"tcp://0.0.0.0:0", transport.Config{Listening: transport.Listening{Public: true}}, "", nil},
+		"another loopback address":                {"tcp://127.0.0.2:0", transport.Config{}, "", nil},
+		"tls without a certificate":               {"tls://127.0.0.1:0", transport.Config{}, wire.Usage, []string{"--cert"}},
+		"tcp with a token":                        {"tcp://127.0.0.1:0", token, wire.Usage, []string{"token"}},
+		"a Unix socket with a token":              {"unix:" + socketPath(t), token, wire.Usage, []string{"token"}},
+		"stdio with a token":                      {"stdio:", token, wire.Usage, []string{"token"}},
+		"exec":                                    {"exec:cat", transport.Config{}, wire.Usage, []string{"cannot listen on"}},
+		"the port of tcp is taken":                {tcp.Endpoint(), transport.Config{}, wire.Conflict, []string{"in use"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			tt.c.Framing = framing.Line
 			l, err := Listen(t.Context(), mustParse(t, tt.on), tt.c)
 			if tt.kind != "" {
 				wantFault(t, err, tt.kind, tt.words...)
@@ -207,7 +225,7 @@ func TestListenFaults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if host := mustParse(t, l.Endpoint()).Host; !strings.HasPrefix(host, "127.0.0.1:") || strings.HasSuffix(host, ":0") {
+			if host := mustParse(t, l.Endpoint()).Host; !strings.HasPrefix(host, "127.0.0.") || strings.HasSuffix(host, ":0") {
 				t.Errorf("the endpoint is %q", l.Endpoint())
 			}
 			l.Close()
@@ -217,8 +235,8 @@ func TestListenFaults(t *testing.T) {
 
 func TestListenerCloseLeavesConnections(t *testing.T) {
 	noLeaks(t)
-	l := mustListen(t, "ws://127.0.0.1:0/", transport.Config{})
-	c := mustDial(t, l.Endpoint(), transport.Config{})
+	l := listening(t, "ws://127.0.0.1:0/", transport.Config{})
+	c := dialed(t, l.Endpoint(), transport.Config{})
 	far := mustAccept(t, l)
 	unused, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host) // a connection without data
 	if err != nil {
@@ -248,7 +266,7 @@ func TestListenerCloseLeavesConnections(t *testing.T) {
 	c.Close()
 	far.Close()
 
-	h := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
+	h := listening(t, "http://127.0.0.1:0/", transport.Config{})
 	p, answers, _ := posts(t, h, both)
 	h.Close()
 	p.Send([]byte(`{"id":1,"result":2}`))
@@ -264,7 +282,7 @@ func TestListenerCloseLeavesConnections(t *testing.T) {
 func TestHTTPOverUnixSocket(t *testing.T) {
 	noLeaks(t)
 	path := socketPath(t)
-	l := mustListen(t, "http+unix:"+path, transport.Config{})
+	l := listening(t, "http+unix:"+path, transport.Config{})
 	if want := "http+unix:" + path + ":/"; l.Endpoint() != want {
 		t.Errorf("Endpoint %q, want %q", l.Endpoint(), want)
 	}
@@ -282,7 +300,7 @@ func TestHTTPOverUnixSocket(t *testing.T) {
 			c.Close()
 		}
 	})
-	c := mustDial(t, l.Endpoint(), transport.Config{})
+	c := dialed(t, l.Endpoint(), transport.Config{})
 	big := `"` + strings.Repeat("x", 20<<20) + `"`
 	for _, msg := range []string{"7", big} {
 		got, err := exchange(t, c, msg)

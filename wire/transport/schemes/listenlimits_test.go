@@ -18,7 +18,7 @@ import (
 // The head of a request can have at most 64 KiB. net/http allows slightly more.
 func TestLargeHeadIsRefused(t *testing.T) {
 	noLeaks(t)
-	l := mustListen(t, "http://127.0.0.1:0/", transport.Config{})
+	l := listening(t, "http://127.0.0.1:0/", transport.Config{})
 	defer l.Close()
 	conn, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
 	if err != nil {

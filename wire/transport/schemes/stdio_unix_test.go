@@ -93,6 +93,13 @@ func rawPair(t *testing.T, kind string) (w, r *os.File) {
 	return w, r
 }
 
+// useStdio replaces stdin and stdout until the test ends.
+func useStdio(t *testing.T, in, out *os.File) {
+	wasIn, wasOut := os.Stdin, os.Stdout
+	t.Cleanup(func() { os.Stdin, os.Stdout = wasIn, wasOut })
+	os.Stdin, os.Stdout = in, out
+}
+
 func TestStdioBrokenPipe(t *testing.T) {
 	cmd := helperCommand("stdio")
 	var stderr bytes.Buffer
@@ -116,7 +123,8 @@ func TestStdioListener(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			inW, inR := rawPair(t, kind)
 			outW, outR := rawPair(t, kind)
-			l := listening(t, "stdio:", transport.Config{Stdio: transport.Stdio{Stdin: inR, Stdout: outW}})
+			useStdio(t, inR, outW)
+			l := listening(t, "stdio:", transport.Config{})
 			if l.Endpoint() != "" {
 				t.Errorf("Endpoint returns %q, want none", l.Endpoint())
 			}
@@ -181,9 +189,10 @@ func mustNumber(t *testing.T, f *os.File) int {
 }
 
 func TestStdioHalfClose(t *testing.T) {
-	inR, inW := io.Pipe()
-	outR, outW := io.Pipe()
-	c := dialed(t, "stdio:", transport.Config{Stdio: transport.Stdio{Stdin: inR, Stdout: outW}})
+	inW, inR := rawPair(t, "pipe")
+	outW, outR := rawPair(t, "pipe")
+	useStdio(t, inR, outW)
+	c := dialed(t, "stdio:", transport.Config{})
 	go inW.Close()
 	if _, err := c.Recv(); err != io.EOF {
 		t.Fatalf("stdin ended: %v", err)
@@ -205,7 +214,8 @@ func TestStdioHalfClose(t *testing.T) {
 func TestStdioListenerClosedBeforeAccept(t *testing.T) {
 	inW, inR := rawPair(t, "pipe")
 	outW, outR := rawPair(t, "pipe")
-	l := listening(t, "stdio:", transport.Config{Stdio: transport.Stdio{Stdin: inR, Stdout: outW}})
+	useStdio(t, inR, outW)
+	l := listening(t, "stdio:", transport.Config{})
 	l.Close()
 	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Accept: %v", err)

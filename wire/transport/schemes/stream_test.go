@@ -2,13 +2,11 @@ package schemes
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -123,51 +121,6 @@ func TestStreamCloseLosesNothing(t *testing.T) {
 	}
 }
 
-func TestStreamDialFails(t *testing.T) {
-	server, _, _ := certified(t)
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer silent.Close()
-	secured := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server})
-	plain := listening(t, "tcp://127.0.0.1:0", transport.Config{})
-	echo(t, plain)
-	file := filepath.Join(t.TempDir(), "file")
-	os.WriteFile(file, nil, 0o600)
-	dead := listening(t, "tcp://127.0.0.1:0", transport.Config{})
-	refused := dead.Endpoint()
-	dead.Close()
-	for _, c := range []struct {
-		address string
-		kind    wire.FaultKind
-		says    string
-	}{
-		{refused, wire.Unreachable, "refused"},
-		{"tcp://no.such.host.invalid:1", wire.Unreachable, "no.such.host.invalid"},
-		{"tcp://127.0.0.1:0", wire.Usage, "port 0"},
-		{"unix:" + file + "x", wire.Unreachable, "no such socket"},
-		{"unix:" + file, wire.Unreachable, "refused"},
-		{"unix:/" + strings.Repeat("x", 200), wire.Usage, "201"},
-		{"tls://" + silent.Addr().String(), wire.Unreachable, "no response within 300ms"},
-		{strings.Replace(secured.Endpoint(), "tcp", "tls", 1), wire.Unreachable, "unknown authority"},
-		{strings.Replace(plain.Endpoint(), "tcp", "tls", 1), wire.Unreachable, ""},
-	} {
-		conn, err := dial(t.Context(), c.address, transport.Config{ConnectTimeout: enough(c.says)})
-		if err == nil {
-			conn.Close()
-			t.Errorf("connected to %s", c.address)
-			continue
-		}
-		wantFault(t, err, c.kind, c.says)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := dial(ctx, plain.Endpoint(), transport.Config{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("with a cancelled context: %v", err)
-	}
-}
-
 func TestUnixDialWaitsForAFullQueue(t *testing.T) {
 	path := socketPath(t)
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
@@ -233,19 +186,6 @@ func TestTLSClientCertificates(t *testing.T) {
 	}
 }
 
-func TestTLSInsecureWarns(t *testing.T) {
-	server, _, _ := certified(t)
-	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server})
-	echo(t, l)
-	var warned []string
-	c := dialed(t, l.Endpoint(), transport.Config{TLS: transport.TLS{Insecure: true}, Warn: func(line string) { warned = append(warned, line) }})
-	mustSend(t, c, "[1]")
-	mustRecv(t, c)
-	if len(warned) != 1 || !strings.Contains(warned[0], "--insecure") {
-		t.Errorf("warnings: %q", warned)
-	}
-}
-
 func TestASilentClientDoesNotDelayATLSListener(t *testing.T) {
 	server, client, _ := certified(t)
 	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server})
@@ -259,50 +199,6 @@ func TestASilentClientDoesNotDelayATLSListener(t *testing.T) {
 	mustSend(t, c, "[1]")
 	mustRecv(t, c)
 	returns(t, "Close of the listener", func() { l.Close() })
-}
-
-func TestStreamListenersRefuse(t *testing.T) {
-	server, _, a := certified(t)
-	mutual := server
-	mutual.CACert = a.File
-	for _, c := range []struct {
-		address string
-		config  transport.Config
-		ok      bool
-		says    string
-	}{
-		{"tcp://0.0.0.0:0", transport.Config{}, false, "--public"},
-		{"tcp://:0", transport.Config{}, false, "--public"},
-		{"tcp://[::]:0", transport.Config{}, false, "--public"},
-		{"tcp://0.0.0.0:0", transport.Config{TLS: mutual}, false, "--public"}, // tcp has no certificates
-		{"tls://0.0.0.0:0", transport.Config{TLS: server}, false, "--public"},
-		{"tls://0.0.0.0:0", transport.Config{TLS: mutual}, true, ""},
-		{"tcp://0.0.0.0:0", transport.Config{Listening: transport.Listening{Public: true}}, true, ""},
-		{"tcp://127.0.0.2:0", transport.Config{}, true, ""},
-		{"tls://127.0.0.1:0", transport.Config{}, false, "--cert"},
-		{"tcp://127.0.0.1:0", transport.Config{Listening: transport.Listening{Token: "x"}}, false, "token"},
-		{"unix:" + socketPath(t), transport.Config{Listening: transport.Listening{Token: "x"}}, false, "token"},
-		{"stdio:", transport.Config{Listening: transport.Listening{Token: "x"}}, false, "token"},
-		{"exec:cat", transport.Config{}, false, "cannot listen on"},
-	} {
-		c.config.Framing = framing.Line
-		l, err := Listen(t.Context(), mustParse(t, c.address), c.config)
-		if !c.ok {
-			wantFault(t, err, wire.Usage, c.says)
-			continue
-		}
-		if err != nil {
-			t.Errorf("%s: %v", c.address, err)
-			continue
-		}
-		if strings.Contains(l.Endpoint(), "0.0.0.0") || strings.HasSuffix(l.Endpoint(), ":0") {
-			t.Errorf("clients cannot use the endpoint %s", l.Endpoint())
-		}
-		l.Close()
-	}
-	l := listening(t, "tcp://127.0.0.1:0", transport.Config{})
-	_, err := Listen(t.Context(), mustParse(t, l.Endpoint()), transport.Config{Framing: framing.Line})
-	wantFault(t, err, wire.Conflict, "in use")
 }
 
 func TestListenerClose(t *testing.T) {

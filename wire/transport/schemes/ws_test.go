@@ -104,7 +104,7 @@ func TestWSHandWritten(t *testing.T) {
 					heard <- string([]byte{first}) + string(payload)
 				}
 			})
-			c := mustDial(t, url, transport.Config{Binary: tt.binary, CloseTimeout: time.Second})
+			c := dialed(t, url, transport.Config{Binary: tt.binary, CloseTimeout: time.Second})
 			for _, want := range tt.want {
 				got, err := c.Recv()
 				if err != nil || string(got) != want {
@@ -154,7 +154,7 @@ func TestWSHandWrittenClient(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := mustListen(t, "ws://127.0.0.1:0/x", transport.Config{CloseTimeout: time.Second})
+			l := listening(t, "ws://127.0.0.1:0/x", transport.Config{CloseTimeout: time.Second})
 			raw, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
 			if err != nil {
 				t.Fatal(err)

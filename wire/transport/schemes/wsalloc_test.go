@@ -28,7 +28,7 @@ func TestWSReceivesWithoutAllocating(t *testing.T) {
 		io.WriteString(c, text)
 		readFrame(r)
 	})
-	c := mustDial(t, url, transport.Config{CloseTimeout: 50 * time.Millisecond})
+	c := dialed(t, url, transport.Config{CloseTimeout: 50 * time.Millisecond})
 	c.(wire.Idler).OnIdle(func() {})
 	receive := func(n int) {
 		for range n {

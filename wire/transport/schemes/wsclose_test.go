@@ -18,7 +18,7 @@ func TestWSCloseOfSilentPeer(t *testing.T) {
 		hold := make(chan struct{})
 		url := rawWS(t, func(net.Conn, *bufio.Reader) { <-hold })
 		t.Cleanup(func() { close(hold) })
-		return mustDial(t, url, transport.Config{CloseTimeout: limit})
+		return dialed(t, url, transport.Config{CloseTimeout: limit})
 	}
 	t.Run("without a pending Recv", func(t *testing.T) {
 		noLeaks(t)
@@ -42,7 +42,7 @@ func TestWSCloseOfSilentPeer(t *testing.T) {
 				}
 			}
 		})
-		c := mustDial(t, url, transport.Config{CloseTimeout: 200 * time.Millisecond})
+		c := dialed(t, url, transport.Config{CloseTimeout: 200 * time.Millisecond})
 		within(t, soon, "Close", func() { c.Close() })
 	})
 	t.Run("while the function of OnIdle blocks", func(t *testing.T) {
@@ -61,8 +61,8 @@ func TestWSCloseOfSilentPeer(t *testing.T) {
 
 func TestWSCloseWith(t *testing.T) {
 	noLeaks(t)
-	l := mustListen(t, "ws://127.0.0.1:0/", transport.Config{})
-	c := mustDial(t, l.Endpoint(), transport.Config{})
+	l := listening(t, "ws://127.0.0.1:0/", transport.Config{})
+	c := dialed(t, l.Endpoint(), transport.Config{})
 	far := mustAccept(t, l)
 	got := make(chan error, 1)
 	go func() { _, err := far.Recv(); got <- err }()
@@ -90,7 +90,7 @@ func TestWSPing(t *testing.T) {
 			io.WriteString(c, frame(finText, "1"))
 			readFrame(r)
 		})
-		c := mustDial(t, url, transport.Config{Ping: 2 * time.Second, CloseTimeout: time.Second})
+		c := dialed(t, url, transport.Config{Ping: 2 * time.Second, CloseTimeout: time.Second})
 		if got, err := c.Recv(); err != nil || string(got) != "1" || len(pings) != 2 {
 			t.Errorf("Recv: %q %v after %d pings", got, err, len(pings))
 		}
@@ -99,7 +99,7 @@ func TestWSPing(t *testing.T) {
 	t.Run("without a response", func(t *testing.T) {
 		noLeaks(t)
 		url := rawWS(t, func(c net.Conn, r *bufio.Reader) { io.Copy(io.Discard, r) })
-		c := mustDial(t, url, transport.Config{Ping: every, CloseTimeout: time.Second})
+		c := dialed(t, url, transport.Config{Ping: every, CloseTimeout: time.Second})
 		var err error
 		returns(t, "Recv", func() { _, err = c.Recv() })
 		if ce := wantClose(t, err, 0, false); ce.Err == nil || ce.Err.Error() != "no response to a keep-alive ping for 30ms" {
@@ -123,7 +123,7 @@ func TestWSPing(t *testing.T) {
 			io.WriteString(c, frame(finText, "1"))
 			readFrame(r)
 		})
-		c := mustDial(t, url, transport.Config{Ping: every, CloseTimeout: 50 * time.Millisecond})
+		c := dialed(t, url, transport.Config{Ping: every, CloseTimeout: 50 * time.Millisecond})
 		for range 4 {
 			<-pinged
 		}

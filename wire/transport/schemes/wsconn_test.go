@@ -17,9 +17,9 @@ import (
 
 func TestWSSizes(t *testing.T) {
 	noLeaks(t)
-	l := mustListen(t, "ws://127.0.0.1:0/", transport.Config{})
+	l := listening(t, "ws://127.0.0.1:0/", transport.Config{})
 	echo(t, l)
-	c := mustDial(t, l.Endpoint(), transport.Config{})
+	c := dialed(t, l.Endpoint(), transport.Config{})
 	defer c.Close()
 	for _, n := range []int{0, 1, 125, 126, 1 << 10, 32 << 10, 33_000, 63 << 10, 64 << 10, 65 << 10, 65535, 65536, 1 << 20, 20 << 20, 5} {
 		msg := bytes.Repeat([]byte("x"), n)
@@ -52,7 +52,7 @@ func TestWSTooLarge(t *testing.T) {
 				told <- payload
 				wg.Wait()
 			})
-			c := mustDial(t, url, transport.Config{Options: wire.Options{MaxMessage: max}})
+			c := dialed(t, url, transport.Config{Options: wire.Options{MaxMessage: max}})
 			if got, err := c.Recv(); err != nil || len(got) != limit {
 				t.Fatalf("a message of the limit's size: %d bytes, %v", len(got), err)
 			}
@@ -75,7 +75,7 @@ func TestWSIdle(t *testing.T) {
 		}
 		readFrame(r)
 	})
-	c := mustDial(t, url, transport.Config{CloseTimeout: 50 * time.Millisecond})
+	c := dialed(t, url, transport.Config{CloseTimeout: 50 * time.Millisecond})
 	idle := 0
 	three := frame(finText, "1") + frame(finText, "2") + frame(finText, "3")
 	c.(wire.Idler).OnIdle(func() {
@@ -102,9 +102,9 @@ func TestWSIdle(t *testing.T) {
 
 func TestWSManySenders(t *testing.T) {
 	noLeaks(t)
-	l := mustListen(t, "ws://127.0.0.1:0/", transport.Config{})
+	l := listening(t, "ws://127.0.0.1:0/", transport.Config{})
 	echo(t, l)
-	c := mustDial(t, l.Endpoint(), transport.Config{})
+	c := dialed(t, l.Endpoint(), transport.Config{})
 	var wg sync.WaitGroup
 	const senders, each = 8, 50
 	for i := range senders {
@@ -136,13 +136,13 @@ func TestWSManySenders(t *testing.T) {
 func TestWSOverUnixSocket(t *testing.T) {
 	noLeaks(t)
 	path := socketPath(t)
-	l := mustListen(t, "ws+unix:"+path+":/rpc", transport.Config{})
+	l := listening(t, "ws+unix:"+path+":/rpc", transport.Config{})
 	if want := "ws+unix:" + path + ":/rpc"; l.Endpoint() != want {
 		t.Errorf("Endpoint %q, want %q", l.Endpoint(), want)
 	}
 	echo(t, l)
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
-	c := mustDial(t, l.Endpoint(), transport.Config{})
+	c := dialed(t, l.Endpoint(), transport.Config{})
 	if err := c.Send([]byte("[]")); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,7 +63,7 @@ func TestWSRequest(t *testing.T) {
 		io.WriteString(c, switching(req, "")+frame(finClose, closing(1000, "")))
 		readFrame(r)
 	})
-	c := mustDial(t, "ws://us%20er:p%40ss@"+addr+"/a%2Fb?q=1&r=%20", transport.Config{Header: http.Header{
+	c := dialed(t, "ws://us%20er:p%40ss@"+addr+"/a%2Fb?q=1&r=%20", transport.Config{Header: http.Header{
 		"Cookie": {"a=1, b=2; c=3"}, "X-Two": {"one, two", "three"}, "Host": {"elsewhere.example"},
 	}})
 	defer c.Close()
@@ -81,7 +84,7 @@ func TestWSRequest(t *testing.T) {
 
 func TestWSRedirect(t *testing.T) {
 	noLeaks(t)
-	l := mustListen(t, "ws://127.0.0.1:0/rpc", transport.Config{})
+	l := listening(t, "ws://127.0.0.1:0/rpc", transport.Config{})
 	for _, status := range []string{"302 Found", "307 Temporary Redirect"} {
 		addr := rawServer(t, func(c net.Conn, _ *bufio.Reader, _ *http.Request) {
 			io.WriteString(c, "HTTP/1.1 "+status+"\r\nLocation: "+strings.Replace(l.Endpoint(), "ws:", "http:", 1)+"\r\nContent-Length: 0\r\n\r\n")
@@ -107,7 +110,7 @@ func TestWSRedirectWithin(t *testing.T) {
 	})
 	s := httptest.NewServer(mux)
 	defer s.Close()
-	c := mustDial(t, strings.Replace(s.URL, "http:", "ws:", 1), transport.Config{})
+	c := dialed(t, strings.Replace(s.URL, "http:", "ws:", 1), transport.Config{})
 	_, err := c.Recv()
 	var ce *wire.CloseError
 	if !errors.As(err, &ce) || ce.Reason != "here" {
@@ -128,6 +131,14 @@ func nobody(t *testing.T) string {
 
 func TestDialFaults(t *testing.T) {
 	noLeaks(t)
+	cert, _, _ := certified(t)
+	secured := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: cert})
+	plain := listening(t, "tcp://127.0.0.1:0", transport.Config{})
+	echo(t, plain)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // the system accepts connections, but no program does
 	if err != nil {
 		t.Fatal(err)
@@ -147,28 +158,41 @@ func TestDialFaults(t *testing.T) {
 		"closed without a response":              {"ws://" + rude, wire.Unreachable, []string{"closed the connection"}},
 		"no socket":                              {"ws+unix:/no/such/socket", wire.Unreachable, []string{"no such socket"}},
 		"a certificate file that does not exist": {"wss://" + rude, wire.Usage, []string{"--cacert", "nofile"}},
+		"http refused":                           {"http://" + nobody(t) + "/?k=hidden", wire.Unreachable, []string{"connection refused", "127.0.0.1"}},
+		"http to an unknown host name":           {"http://no-such-host.invalid/", wire.Unreachable, []string{"no-such-host.invalid"}},
+		"no socket of http":                      {"http+unix:/no/such/socket", wire.Unreachable, []string{"no such socket"}},
+		"silent https":                           {"https://" + mute + "/", wire.Unreachable, []string{"no response within 300ms"}},
+		"tcp refused":                            {"tcp://" + nobody(t), wire.Unreachable, []string{"refused"}},
+		"tcp to an unknown host name":            {"tcp://no.such.host.invalid:1", wire.Unreachable, []string{"no.such.host.invalid"}},
+		"port 0":                                 {"tcp://127.0.0.1:0", wire.Usage, []string{"port 0"}},
+		"no Unix socket":                         {"unix:" + file + "x", wire.Unreachable, []string{"no such socket"}},
+		"a file that is not a socket":            {"unix:" + file, wire.Unreachable, []string{"refused"}},
+		"a path that is too long":                {"unix:/" + strings.Repeat("x", 200), wire.Usage, []string{"201"}},
+		"silent tls":                             {"tls://" + mute, wire.Unreachable, []string{"no response within 300ms"}},
+		"tls with an unknown authority":          {secured.Endpoint(), wire.Unreachable, []string{"unknown authority"}},
+		"tls to tcp":                             {strings.Replace(plain.Endpoint(), "tcp", "tls", 1), wire.Unreachable, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := transport.Config{ConnectTimeout: enough(tt.words...)}
-			if tt.kind == wire.Usage {
+			if slices.Contains(tt.words, "nofile") {
 				c.TLS.CACert = "nofile"
 			}
-			_, err := Dial(t.Context(), mustParse(t, tt.to), c)
+			_, err := roundTrip(t, tt.to, c)
 			f := wantFault(t, err, tt.kind, tt.words...)
 			if strings.Contains(f.Error(), "hidden") {
 				t.Errorf("the message is %q", f.Error())
 			}
 		})
 	}
-	t.Run("cancelled", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, err := Dial(ctx, mustParse(t, "ws://"+mute), transport.Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, to := range []string{"ws://" + mute, plain.Endpoint()} {
+		_, err := dial(ctx, to, transport.Config{})
 		wantFault(t, err, wire.Unreachable, "stopped connecting")
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("the error does not wrap context.Canceled: %v", err)
+			t.Errorf("%s, cancelled: the error does not wrap context.Canceled: %v", to, err)
 		}
-	})
+	}
 }
 
 func TestTLS(t *testing.T) {
@@ -197,11 +221,14 @@ func TestTLS(t *testing.T) {
 		"a key without a certificate":               {server: server, client: transport.TLS{Key: key}, kind: wire.Usage, words: []string{"--cert"}},
 		"not PEM":                                   {server: server, client: transport.TLS{CACert: key}, kind: wire.Usage, words: []string{"no PEM certificate"}},
 	} {
-		for _, scheme := range []string{"wss", "https"} {
+		for _, scheme := range []string{"wss", "https", "tls"} {
+			if scheme == "tls" && tt.kind == wire.Auth {
+				continue // see TestTLSClientCertificates
+			}
 			t.Run(scheme+" "+name, func(t *testing.T) {
-				l := mustListen(t, scheme+"://127.0.0.1:0/", transport.Config{TLS: tt.server})
+				l := listening(t, scheme+"://127.0.0.1:0", transport.Config{TLS: tt.server})
 				echo(t, l)
-				var warned recorder
+				var warned lockedBuffer
 				to := l.Endpoint()
 				if tt.host != "" {
 					to = strings.Replace(to, "127.0.0.1", tt.host, 1)
@@ -220,7 +247,7 @@ func TestTLS(t *testing.T) {
 		}
 	}
 	t.Run("a server without TLS", func(t *testing.T) {
-		l := mustListen(t, "ws://127.0.0.1:0/", transport.Config{})
+		l := listening(t, "ws://127.0.0.1:0/", transport.Config{})
 		_, err := roundTrip(t, "wss"+strings.TrimPrefix(l.Endpoint(), "ws"), transport.Config{})
 		wantFault(t, err, wire.Unreachable, "does not use TLS")
 	})
@@ -229,7 +256,7 @@ func TestTLS(t *testing.T) {
 // roundTrip dials, and sends one message to an echo server.
 func roundTrip(t *testing.T, to string, c transport.Config) (string, error) {
 	t.Helper()
-	conn, err := Dial(t.Context(), mustParse(t, to), c)
+	conn, err := dial(t.Context(), to, c)
 	if err != nil {
 		return "", err
 	}
@@ -275,7 +302,7 @@ func TestWSSubprotocols(t *testing.T) {
 					readFrame(r)
 				}
 			})
-			var warned recorder
+			var warned lockedBuffer
 			c, err := Dial(t.Context(), mustParse(t, "ws://"+addr), transport.Config{
 				Subprotocols: tt.offer, Header: tt.header, Warn: warned.warn, CloseTimeout: 50 * time.Millisecond,
 			})

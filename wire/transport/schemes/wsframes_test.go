@@ -53,7 +53,7 @@ func TestWSFramesInAnyPieces(t *testing.T) {
 				text = text[n:]
 			}
 		})
-		c := mustDial(t, url, transport.Config{CloseTimeout: 50 * time.Millisecond})
+		c := dialed(t, url, transport.Config{CloseTimeout: 50 * time.Millisecond})
 		for i := 0; i < len(want); {
 			got, err := c.Recv()
 			if err != nil {
@@ -85,7 +85,7 @@ func TestWSMessageIsKeptWhileClosing(t *testing.T) {
 		}
 		io.WriteString(c, rest+frame(finClose, closing(1000, "")))
 	})
-	c := mustDial(t, url, transport.Config{})
+	c := dialed(t, url, transport.Config{})
 	got, err := c.Recv()
 	if err != nil {
 		t.Fatal(err)

@@ -43,28 +43,6 @@ func mustParse(t *testing.T, s string) transport.Address {
 	return a
 }
 
-// mustDial dials s, and closes the connection when the test ends.
-func mustDial(t *testing.T, s string, c transport.Config) wire.Conn {
-	t.Helper()
-	conn, err := Dial(t.Context(), mustParse(t, s), c)
-	if err != nil {
-		t.Fatalf("Dial(%q): %v", s, err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	return conn
-}
-
-// mustListen listens on s until the test ends.
-func mustListen(t *testing.T, s string, c transport.Config) transport.Listener {
-	t.Helper()
-	l, err := Listen(t.Context(), mustParse(t, s), c)
-	if err != nil {
-		t.Fatalf("Listen(%q): %v", s, err)
-	}
-	t.Cleanup(func() { l.Close() })
-	return l
-}
-
 // mustAccept accepts the next connection from l, and closes it when the test ends.
 func mustAccept(t *testing.T, l transport.Listener) wire.Conn {
 	t.Helper()
@@ -300,22 +278,4 @@ func closing(code uint16, reason string) string {
 func socketPath(t *testing.T) string {
 	t.Helper()
 	return filepath.Join(testkit.ShortDir(t), "s.sock")
-}
-
-// A recorder collects warnings.
-type recorder struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-func (r *recorder) warn(line string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lines = append(r.lines, line)
-}
-
-func (r *recorder) String() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return strings.Join(r.lines, "\n")
 }

@@ -76,7 +76,7 @@ func sendsFrames(t *testing.T, send func(c wire.Conn, messages []string) error) 
 		code, _, _ := readFrame(in)
 		got <- string(rune(code))
 	})
-	c := mustDial(t, url, transport.Config{})
+	c := dialed(t, url, transport.Config{})
 	var messages []string
 	for i, n := range sizes {
 		messages = append(messages, strings.Repeat(string(rune('a'+i)), n))
