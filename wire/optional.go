@@ -37,11 +37,6 @@ type Flusher interface {
 	Flush()
 }
 
-// An IdleCloser is an http.RoundTripper that can close its idle connections.
-type IdleCloser interface {
-	CloseIdleConnections()
-}
-
 // A Holder is a Conn whose Send accepts messages and writes them later.
 type Holder interface {
 	// OnHold sets a function that receives the number of bytes of each accepted message, and after the write the same

@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/transport"
@@ -14,12 +13,28 @@ import (
 )
 
 // Anywhere returns a client for http and https URLs on any host. It connects with the settings in c. It does not send
-// the headers, tokens or certificates in c, and is not traced. allow, which may be nil, can refuse an address before a
-// request is sent; it is not called for proxies. For GET, the client follows at most five redirects within one origin.
+// the headers, tokens or certificates in c, and is not traced. allow can refuse an address before a request is sent; it is
+// not called for proxies. For GET, the client follows at most five redirects within one origin.
 func Anywhere(c transport.Config, allow func(ctx context.Context, host string, at netip.Addr) error) *http.Client {
-	c.Header, c.Watch, c.HTTPObserver, c.TLS.Cert, c.TLS.Key = nil, nil, transport.HTTPObserver{}, "", ""
+	c.Header, c.Watch, c.TLS.Cert, c.TLS.Key = nil, nil, "", ""
+	cfg, err := c.TLS.Client("")
+	t := &anywhere{Transport: newTransport(c, cfg, addressIn), route: c.Route, err: err}
+	connect := t.DialContext
+	t.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := connect(ctx, network, addr)
+		to := addressIn(ctx)
+		if err != nil || len(stream.Hosts(c.Route, to)) > 1 {
+			return conn, err
+		}
+		at, _ := netip.ParseAddrPort(conn.RemoteAddr().String())
+		if err := allow(ctx, to.Host, at.Addr()); err != nil {
+			_ = conn.Close()
+			return nil, err
+		}
+		return conn, nil
+	}
 	return &http.Client{
-		Transport: &anywhere{c: c.WithDefaults(), allow: allow, origins: map[string]*http.Client{}},
+		Transport: t,
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			if via[0].Method != http.MethodGet || transport.Origin(req.URL) != transport.Origin(via[0].URL) {
 				return http.ErrUseLastResponse
@@ -32,71 +47,32 @@ func Anywhere(c transport.Config, allow func(ctx context.Context, host string, a
 	}
 }
 
-// anywhere has one client for each origin.
+// anywhere is a transport that finds the address of a request in its context.
 type anywhere struct {
-	c     transport.Config
-	allow func(ctx context.Context, host string, at netip.Addr) error
+	*http.Transport
+	route transport.Route
+	err   error // why no request can be sent, or nil
+}
 
-	mu      sync.Mutex
-	origins map[string]*http.Client
+type addressKey struct{}
+
+func addressIn(ctx context.Context) transport.Address {
+	return ctx.Value(addressKey{}).(transport.Address)
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t *anywhere) RoundTrip(req *http.Request) (*http.Response, error) {
-	a := transport.Address{Scheme: req.URL.Scheme, Host: req.URL.Host, URLPath: "/"}
-	client, err := t.client(req.Context(), a)
-	if err != nil {
-		return nil, err
+	to := transport.Address{Scheme: req.URL.Scheme, Host: req.URL.Host}
+	switch {
+	case t.err != nil:
+		return nil, t.err
+	case !isPrivate(t.route, to):
+		return nil, wire.Usagef("%s://%s uses http: rpcx sends it neither through a proxy nor to another address, because these would see secrets", to.Scheme, to.Host)
 	}
-	req = req.Clone(req.Context())
+	req = req.Clone(context.WithValue(req.Context(), addressKey{}, to))
 	req.Header.Set("User-Agent", "rpcx")
-	return client.Transport.RoundTrip(req)
+	return t.Transport.RoundTrip(req)
 }
-
-func (t *anywhere) client(ctx context.Context, a transport.Address) (*http.Client, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	origin := a.Scheme + "://" + a.Host
-	if client := t.origins[origin]; client != nil {
-		return client, nil
-	}
-	d, err := NewDialer(a, t.c)
-	if err != nil {
-		return nil, err
-	}
-	if !d.isPrivate() {
-		return nil, wire.Usagef("%s uses http: rpcx sends it neither through a proxy nor to another address, because these would see secrets", origin)
-	}
-	t.origins[origin] = d.Client(func(conn net.Conn) net.Conn {
-		if t.allow == nil || len(stream.Hosts(t.c.Route, a)) > 1 {
-			return conn
-		}
-		at, _ := netip.ParseAddrPort(conn.RemoteAddr().String())
-		if err := t.allow(ctx, a.Host, at.Addr()); err != nil {
-			return refusedConn{conn, err}
-		}
-		return conn
-	})
-	return t.origins[origin], nil
-}
-
-// CloseIdleConnections implements wire.IdleCloser.
-func (t *anywhere) CloseIdleConnections() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, client := range t.origins {
-		client.CloseIdleConnections()
-	}
-}
-
-// A refusedConn fails at the first write.
-type refusedConn struct {
-	net.Conn
-	err error
-}
-
-// Write implements io.Writer.
-func (c refusedConn) Write([]byte) (int, error) { return 0, c.err }
 
 // httpSchemes maps each scheme for WebSockets to the scheme for a GET request.
 var httpSchemes = map[string]string{"ws": "http", "wss": "https", "ws+unix": "http+unix"}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"rpcx/wire/redact"
+	"rpcx/wire/transport"
 	"rpcx/wire/transport/stream"
 )
 
@@ -18,21 +19,18 @@ type bearer struct {
 
 // withToken makes t send tokens if the connection has a Login and is private.
 func (d *Dialer) withToken(t http.RoundTripper) http.RoundTripper {
-	if d.c.Login == nil || d.a.Path != "" || d.Header.Get("Authorization") != "" || !d.isPrivate() {
+	if d.c.Login == nil || d.a.Path != "" || d.Header.Get("Authorization") != "" || !isPrivate(d.c.Route, d.a) {
 		return t
 	}
 	return bearer{t, d}
 }
 
-// isPrivate reports whether no other machine can read the requests: they use TLS, or go directly, without a proxy, to the
-// address that the user typed.
-func (d *Dialer) isPrivate() bool {
-	hosts := stream.Hosts(d.c.Route, d.a)
-	return d.a.Scheme == "https" || d.a.Scheme == "wss" || len(hosts) == 1 && d.c.Route.Resolve[hosts[0]] == ""
+// isPrivate reports whether no other machine can read the requests to an address: they use TLS, or go directly, without a
+// proxy, to the address that the user typed.
+func isPrivate(r transport.Route, a transport.Address) bool {
+	hosts := stream.Hosts(r, a)
+	return a.Scheme == "https" || a.Scheme == "wss" || len(hosts) == 1 && r.Resolve[hosts[0]] == ""
 }
-
-// CloseIdleConnections implements wire.IdleCloser.
-func (b bearer) CloseIdleConnections() { closeIdle(b.RoundTripper) }
 
 // RoundTrip implements http.RoundTripper.
 func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -27,7 +27,7 @@ type httpConn struct {
 	max     int
 	session atomic.Pointer[string]
 	flow    httpSession
-	events  atomic.Pointer[eventsConn] // set for servers that use the older HTTP with SSE
+	older   atomic.Pointer[eventsConn] // set for servers that use the older HTTP with SSE
 
 	ctx     context.Context // ended by Close
 	cancel  context.CancelFunc
@@ -99,7 +99,7 @@ func (h *httpConn) Close() error {
 		case <-done:
 		case <-patience.Done():
 		}
-		h.http.CloseIdleConnections()
+		h.CloseIdle()
 	})
 	return nil
 }
@@ -126,7 +126,7 @@ func (h *httpConn) Exchange(ctx context.Context, msg []byte, recv func(msg []byt
 	defer context.AfterFunc(h.ctx, cancel)()
 
 	var err error
-	if e := h.events.Load(); e != nil {
+	if e := h.older.Load(); e != nil {
 		err = e.exchange(both, msg, recv)
 	} else {
 		err = h.post(both, msg, recv)
@@ -178,7 +178,7 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	}
 	err = h.resumed(ctx, msg, resp, recv)
 	if session == nil && !mirrored && h.usesOlderSSE(ctx, err) {
-		return h.events.Load().exchange(ctx, msg, recv)
+		return h.older.Load().exchange(ctx, msg, recv)
 	}
 	return err
 }

@@ -26,7 +26,8 @@ type Dialer struct {
 	Header     http.Header // a copy
 	HostHeader string      // the value of the Host header; if "", the host of the URL
 	tls        *tls.Config
-	asIs       bool // responses are not decoded
+	asIs       bool            // responses are not decoded
+	transport  *http.Transport // below the client that Client has returned
 }
 
 func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
@@ -72,25 +73,42 @@ func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
 // client uses only HTTP/1.1, because with HTTP/2 the alert would be lost with which a server refuses the client
 // certificate.
 func (d *Dialer) Client(wrap func(net.Conn) net.Conn) *http.Client {
-	return &http.Client{CheckRedirect: d.redirect, Transport: observed(d.withToken(&http.Transport{
-		Proxy: func(req *http.Request) (*url.URL, error) { return stream.Forwarder(d.c.Route, d.a, req.URL) },
-		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
-			conn, err := stream.Connect(ctx, d.c, d.a, addr)
-			if err == nil && wrap != nil {
+	d.transport = newTransport(d.c, d.tls, func(context.Context) transport.Address { return d.a })
+	d.transport.DisableCompression = d.asIs
+	if wrap != nil {
+		connect := d.transport.DialContext
+		d.transport.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := connect(ctx, network, addr)
+			if err == nil {
 				conn = wrap(conn)
 			}
 			return conn, err
+		}
+	}
+	return &http.Client{CheckRedirect: d.redirect, Transport: observed(d.withToken(d.transport), d.c)}
+}
+
+// CloseIdle closes the idle connections of the client.
+func (d *Dialer) CloseIdle() { d.transport.CloseIdleConnections() }
+
+// newTransport returns a transport that connects with the settings in c. to returns the address for a request's context.
+func newTransport(c transport.Config, cfg *tls.Config, to func(context.Context) transport.Address) *http.Transport {
+	return &http.Transport{
+		Proxy: func(req *http.Request) (*url.URL, error) {
+			return stream.Forwarder(c.Route, to(req.Context()), req.URL)
 		},
-		TLSClientConfig:        d.tls,
-		TLSHandshakeTimeout:    d.c.ConnectTimeout,
+		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
+			return stream.Connect(ctx, c, to(ctx), addr)
+		},
+		TLSClientConfig:        cfg,
+		TLSHandshakeTimeout:    c.ConnectTimeout,
 		MaxIdleConnsPerHost:    128,
 		MaxConnsPerHost:        maxConnections(),
 		IdleConnTimeout:        90 * time.Second,
 		ReadBufferSize:         64 << 10,
 		WriteBufferSize:        64 << 10,
 		MaxResponseHeaderBytes: 1 << 20,
-		DisableCompression:     d.asIs,
-	}), d.c)}
+	}
 }
 
 // maxRedirects is the maximum number of redirects that one request follows.

@@ -65,21 +65,18 @@ func (h *httpConn) usesOlderSSE(ctx context.Context, err error) bool {
 func (e *eventsConn) read(found chan<- bool) {
 	defer close(e.ended)
 	defer func() { found <- false }() // has no effect if read has already sent true
-	resp, err := e.h.get(e.h.ctx, "")
-	if err != nil {
+	resp := e.h.events(e.h.ctx, "")
+	if resp == nil {
 		return
 	}
 	defer resp.Body.Close()
-	if !isEvents(resp) {
-		return
-	}
 	var at httpbody.Position
 	_ = httpbody.Events(resp.Body, e.h.max, &at, func(msg []byte) {
 		switch {
 		case at.Event != "endpoint":
 			e.deliver(msg)
 		case e.to == "" && e.setAddress(msg):
-			e.h.events.Store(e)
+			e.h.older.Store(e)
 			found <- true
 		}
 	})

@@ -24,15 +24,6 @@ type observer struct {
 	c transport.Config
 }
 
-// CloseIdleConnections implements wire.IdleCloser.
-func (o observer) CloseIdleConnections() { closeIdle(o.RoundTripper) }
-
-func closeIdle(t http.RoundTripper) {
-	if c, ok := t.(wire.IdleCloser); ok {
-		c.CloseIdleConnections()
-	}
-}
-
 // RoundTrip implements http.RoundTripper.
 func (o observer) RoundTrip(req *http.Request) (*http.Response, error) {
 	watch := o.c.Watch

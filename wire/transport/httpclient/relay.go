@@ -42,7 +42,7 @@ func NewRelay(a transport.Address, c transport.Config, under string) (*Relay, er
 }
 
 // Close closes idle connections.
-func (r *Relay) Close() { r.client.CloseIdleConnections() }
+func (r *Relay) Close() { r.d.CloseIdle() }
 
 // Pass forwards a request, whose body has already been read, and then the response. tap receives each decoded message
 // before it is forwarded; a message is a whole body, a line, or an event. tap may be nil. The error is the reason why

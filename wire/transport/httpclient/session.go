@@ -104,7 +104,7 @@ func (h *httpConn) lose(id *string) bool {
 // because the server might lose a request that it sends before the stream is open. From then on, responses that are cut
 // off are resumed as well.
 func (h *httpConn) ReadEvents(over func()) {
-	if h.events.Load() != nil { // the stream is already being read
+	if h.older.Load() != nil { // the stream is already being read
 		return
 	}
 	if !h.begin() {
@@ -133,18 +133,12 @@ func (h *httpConn) ReadEvents(over func()) {
 
 // readEvents reads the standing event stream, and opens it again when it ends. It stops if the server does not offer
 // the stream, or if the stream has ended several times without a message. It calls answered when the server has
-// responded.
+// responded, or cannot be reached.
 func (h *httpConn) readEvents(ctx context.Context, answered func()) {
-	defer answered()
 	at := httpbody.Position{Retry: reopenPause}
 	for idle := 0; idle < maxReopens; idle++ {
-		resp, err := h.get(ctx, at.ID)
-		if err != nil {
-			return
-		}
-		answered()
-		if !isEvents(resp) {
-			resp.Body.Close()
+		resp := h.events(ctx, at.ID)
+		if answered(); resp == nil {
 			return
 		}
 		_ = httpbody.Events(resp.Body, h.max, &at, func(msg []byte) {
@@ -176,17 +170,26 @@ func isEvents(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusOK && media == "text/event-stream"
 }
 
-// get requests an event stream. If last is not "", the stream starts after the event with that id.
-func (h *httpConn) get(ctx context.Context, last string) (*http.Response, error) {
+// events requests an event stream. If last is not "", the stream starts after the event with that id. events returns nil
+// if there is no such stream.
+func (h *httpConn) events(ctx context.Context, last string) *http.Response {
 	req, _, err := h.request(ctx, http.MethodGet, h.URL, nil)
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	req.Header.Set("Accept", "text/event-stream")
 	if last != "" {
 		req.Header.Set("Last-Event-ID", last)
 	}
-	return h.http.Do(req)
+	resp, err := h.http.Do(req)
+	if err != nil {
+		return nil
+	}
+	if !isEvents(resp) {
+		resp.Body.Close()
+		return nil
+	}
+	return resp
 }
 
 // resumed passes the messages in a response to recv. If the response is an event stream with ids, and the stream ends
@@ -218,12 +221,8 @@ func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response,
 		if !pause(ctx, wait) {
 			break
 		}
-		again, gerr := h.get(ctx, at.ID)
-		if gerr != nil {
-			break
-		}
-		if !isEvents(again) {
-			again.Body.Close()
+		again := h.events(ctx, at.ID)
+		if again == nil {
 			break
 		}
 		err = read(again.Body)

@@ -49,7 +49,10 @@ func newWS(ws *websocket.Conn, n *wsNet, c transport.Config) *Conn {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan struct{})
 		w.stopPings = func() { cancel(); <-done }
-		go func() { defer close(done); w.pings(ctx, c.Ping) }()
+		go func() {
+			defer close(done)
+			every(c.Ping, ctx.Done(), func() { w.ping(ctx, c.Ping) })
+		}()
 	}
 	return w
 }
@@ -148,16 +151,16 @@ func cutReason(s string) string {
 	return s
 }
 
-// pings sends keep-alive pings at an interval, until ctx ends.
-func (w *Conn) pings(ctx context.Context, every time.Duration) {
-	t := time.NewTicker(every)
+// every calls do at an interval, until done is closed.
+func every(interval time.Duration, done <-chan struct{}, do func()) {
+	t := time.NewTicker(interval)
 	defer t.Stop()
 	for {
 		select {
-		case <-ctx.Done():
+		case <-done:
 			return
 		case <-t.C:
-			w.ping(ctx, every)
+			do()
 		}
 	}
 }

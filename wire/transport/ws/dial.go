@@ -27,7 +27,7 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 	client := d.Client(func(conn net.Conn) net.Conn { return Wrap(conn, nil) })
 	up := &upgrader{RoundTripper: client.Transport, watch: c.Watch, most: c.MaxMessage}
 	client.Transport = up
-	defer client.CloseIdleConnections()
+	defer d.CloseIdle()
 	if a.Scheme == "wss" {
 		c.WarnInsecure(d.Where)
 	}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"sync"
 
-	"rpcx/wire"
 	"rpcx/wire/transport"
 )
 
@@ -43,13 +42,6 @@ func (u *upgrader) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// CloseIdleConnections implements wire.IdleCloser.
-func (u *upgrader) CloseIdleConnections() {
-	if c, ok := u.RoundTripper.(wire.IdleCloser); ok {
-		c.CloseIdleConnections()
-	}
-}
-
 // A frameReader reads what a server sends after the upgrade. Nearly everything is messages of one frame, which Message
 // returns from its buffer. The library reads everything else through Read: control frames, fragmented and long
 // messages, and protocol errors. Read returns one frame at a time, so the library buffers nothing between messages. At
@@ -62,8 +54,7 @@ type frameReader struct {
 	buf  []byte
 	in   []byte // the part of buf that has not been read
 	lent bool   // whether the caller of Message may still use the bytes
-	head []byte // the part of the current frame's head that Read has returned
-	left uint64 // how many bytes of the frame's payload have not been read
+	left uint64 // how many bytes of the current frame Read has not returned yet
 	err  error  // the error of the connection, which Read returns after the bytes in in
 
 	writing   sync.Mutex // held during a Write; guards the following fields
@@ -110,7 +101,7 @@ func (f *frameReader) Buffered(msgs [][]byte, most int, binary bool, longest int
 // next removes a complete message from the buffer and returns it. plain is false if Message cannot return the next
 // message. It is true if it can, or if that is not known yet.
 func (f *frameReader) next(binary bool, longest int) (msg []byte, ok, plain bool) {
-	if f.left > 0 || len(f.head) > 0 {
+	if f.left > 0 {
 		return nil, false, false
 	}
 	head, size, known := frameHead(f.in)
@@ -143,47 +134,32 @@ func (f *frameReader) fill() bool {
 func (f *frameReader) Read(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	for f.left == 0 {
+		head, size, known := frameHead(f.in)
+		switch {
+		case len(f.in) > 1 && f.in[1]&0x80 != 0:
+			f.in, f.err = nil, errMasked
+		case known && size > f.most && size <= math.MaxInt64: // the library rejects larger sizes
+			f.in, f.err = nil, errHuge
+		case known:
+			f.left = uint64(head) + min(size, math.MaxInt64)
+		case f.err == nil:
+			f.fill()
+		case len(f.in) == 0:
+			return 0, f.err
+		default: // the connection has ended inside a head
+			f.left = uint64(len(f.in))
+		}
+	}
 	if len(f.in) == 0 && f.err == nil {
 		f.fill()
 	}
 	if len(f.in) == 0 {
 		return 0, f.err
 	}
-	n := 0
-	for n < len(p) && len(f.in) > 0 {
-		m := 1
-		if f.left > 0 {
-			m = copy(p[n:], f.in[:min(f.left, uint64(len(f.in)))])
-			f.left -= uint64(m)
-		} else {
-			p[n] = f.in[0]
-			if err := f.takeHead(f.in[0]); err != nil {
-				f.in, f.err = nil, err
-				return 0, err
-			}
-		}
-		f.in = f.in[m:]
-		n += m
-		if f.left == 0 && len(f.head) == 0 { // this was the last byte of the frame
-			break
-		}
-	}
+	n := copy(p, f.in[:min(f.left, uint64(len(f.in)))])
+	f.in, f.left = f.in[n:], f.left-uint64(n)
 	return n, nil
-}
-
-// takeHead processes one byte of a frame's head.
-func (f *frameReader) takeHead(b byte) error {
-	f.head = append(f.head, b)
-	_, size, known := frameHead(f.head)
-	switch {
-	case len(f.head) > 1 && f.head[1]&0x80 != 0:
-		return errMasked
-	case known && size > f.most && size <= math.MaxInt64: // the library rejects larger sizes
-		return errHuge
-	case known:
-		f.left, f.head = size, f.head[:0]
-	}
-	return nil
 }
 
 // frameHead returns the lengths of the head and of the payload, for the frame that begins b (RFC 6455, section 5.2).

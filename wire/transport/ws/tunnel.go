@@ -63,7 +63,10 @@ func (t *Tunnel) Pass() (who wire.Direction, end error) {
 	if t.Ping > 0 {
 		done := make(chan struct{})
 		defer close(done)
-		go t.pings(done)
+		go func() {
+			defer wire.Guard()
+			every(t.Ping, done, func() { t.ping(wire.Send); t.ping(wire.Recv) })
+		}()
 	}
 	wg.Wait()
 	if t.timer != nil {
@@ -113,22 +116,6 @@ func (w *way) forward(b []byte) bool {
 	}
 	_, err := w.to.Write(b)
 	return err == nil
-}
-
-// pings sends keep-alive pings to both sides until done is closed.
-func (t *Tunnel) pings(done <-chan struct{}) {
-	defer wire.Guard()
-	ticker := time.NewTicker(t.Ping)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-done:
-			return
-		case <-ticker.C:
-			t.ping(wire.Send)
-			t.ping(wire.Recv)
-		}
-	}
 }
 
 // ping sends a ping to the side that sends in direction d, unless an incomplete frame is on its way to that side. If
