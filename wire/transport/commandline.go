@@ -7,35 +7,85 @@ import (
 	"rpcx/wire/redact"
 )
 
-// wordReader splits a command into words in the same way as a shell. It rejects commands that only a shell could run.
-type wordReader struct {
-	s     string
-	i     int
-	words []string
-	word  strings.Builder
-	open  bool // a word has started; it may still be empty
-}
-
-// parseCommand sets the command for exec and ipc.
+// parseCommand sets the command for exec and ipc. It rejects commands that only a shell could run.
 func (a *Address) parseCommand(rest string) *wire.Fault {
 	if name := assignment(rest); name != "" {
 		return a.needsShell(rest, name+" in front of the command")
 	}
-	r := &wordReader{s: rest}
-	for r.i < len(r.s) {
-		if special := r.next(); special != "" {
-			return a.needsShell(rest, special)
-		}
-		if r.i > len(r.s) {
-			return wire.Usagef("%s: %s", a.Scheme, "the command ends inside quotes or after a backslash")
-		}
-	}
-	r.end()
-	if len(r.words) > 0 && r.words[0] == "" {
+	words, special, whole := splitWords(rest)
+	switch {
+	case special != "":
+		return a.needsShell(rest, special)
+	case !whole:
+		return wire.Usagef("%s: %s", a.Scheme, "the command ends inside quotes or after a backslash")
+	case len(words) > 0 && words[0] == "":
 		return wire.Usagef("%s: the command's first word is empty", a.Scheme)
 	}
-	a.Command = r.words
+	a.Command = words
 	return nil
+}
+
+// splitWords splits a command into words in the same way as a shell. special describes the first part that only a shell
+// could interpret, or is "". whole is false if the command ends inside quotes or after a backslash.
+func splitWords(s string) (words []string, special string, whole bool) {
+	var word strings.Builder
+	open := false // a word has started; it may still be empty
+	end := func() {
+		if open {
+			words = append(words, word.String())
+		}
+		word.Reset()
+		open = false
+	}
+	for len(s) > 0 {
+		text, whole := s[:1], true
+		s = s[1:]
+		switch text {
+		case " ", "\t", "\r", "\n":
+			end()
+			continue
+		case "'":
+			text, s, whole = strings.Cut(s, "'")
+		case `"`:
+			text, s, special, whole = doubleQuoted(s)
+		case `\`:
+			if strings.HasPrefix(s, "\n") { // backslash and newline continue the line
+				s = s[1:]
+				continue
+			}
+			if whole = s != ""; whole {
+				text, s = s[:1], s[1:]
+			}
+		case "$", "`", "*", "?", "~", "|", "&", ";", "<", ">":
+			special = "an unquoted " + text
+		}
+		if special != "" || !whole {
+			return nil, special, false
+		}
+		word.WriteString(text)
+		open = true
+	}
+	end()
+	return words, "", true
+}
+
+// doubleQuoted returns the text before the closing quote, and the rest after it.
+func doubleQuoted(s string) (text, rest, special string, closed bool) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"':
+			return b.String(), s[i+1:], "", true
+		case c == '$' || c == '`':
+			return "", "", string(c) + " inside double quotes", false
+		case c == '\\' && i+1 < len(s) && strings.IndexByte("\"\\$`", s[i+1]) >= 0:
+			i++
+			b.WriteByte(s[i])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", "", "", false
 }
 
 // A NeedsShell is the cause of the Fault for a command that only a shell could run.
@@ -52,82 +102,6 @@ func (a *Address) needsShell(rest, what string) *wire.Fault {
 	f := UsageHint(a.Scheme+":"+better, "%s: the command contains %s and needs a shell", a.Scheme, what)
 	f.Err = NeedsShell{rest, better}
 	return f
-}
-
-// next reads one character, or one quoted run of characters. If only a shell could interpret it, next returns a
-// description of it. If the run has no closing quote, next moves i beyond the end.
-func (r *wordReader) next() (special string) {
-	switch c := r.s[r.i]; c {
-	case ' ', '\t', '\n', '\r':
-		r.end()
-		r.i++
-	case '\'':
-		r.open = true
-		n := strings.IndexByte(r.s[r.i+1:], '\'')
-		if n < 0 {
-			r.i = len(r.s) + 1
-			return ""
-		}
-		r.word.WriteString(r.s[r.i+1 : r.i+1+n])
-		r.i += n + 2
-	case '"':
-		r.open = true
-		r.i++
-		return r.doubleQuoted()
-	case '\\':
-		r.escaped()
-	case '$', '`', '*', '?', '~', '|', '&', ';', '<', '>':
-		return "an unquoted " + string(c)
-	default:
-		r.open = true
-		r.word.WriteByte(c)
-		r.i++
-	}
-	return ""
-}
-
-// escaped reads a backslash outside quotes and the character after it.
-func (r *wordReader) escaped() {
-	if r.i+1 < len(r.s) && r.s[r.i+1] != '\n' { // backslash and newline continue the line
-		r.open = true
-		r.word.WriteByte(r.s[r.i+1])
-	}
-	if r.i++; r.i < len(r.s) {
-		r.i++
-		return
-	}
-	r.i = len(r.s) + 1
-}
-
-// doubleQuoted reads through the closing quote.
-func (r *wordReader) doubleQuoted() (special string) {
-	for ; r.i < len(r.s); r.i++ {
-		switch c := r.s[r.i]; c {
-		case '"':
-			r.i++
-			return ""
-		case '$', '`':
-			return string(c) + " inside double quotes"
-		case '\\':
-			if r.i+1 < len(r.s) && strings.IndexByte("\"\\$`", r.s[r.i+1]) >= 0 {
-				r.i++
-			}
-			r.word.WriteByte(r.s[r.i])
-		default:
-			r.word.WriteByte(c)
-		}
-	}
-	r.i = len(r.s) + 1
-	return ""
-}
-
-// end ends the current word.
-func (r *wordReader) end() {
-	if r.open {
-		r.words = append(r.words, r.word.String())
-	}
-	r.word.Reset()
-	r.open = false
 }
 
 // assignment returns the NAME= at the start of a command.
