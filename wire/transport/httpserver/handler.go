@@ -145,7 +145,6 @@ func (h *handler) exchange(w http.ResponseWriter, r *http.Request, msg []byte, s
 	c := newPostConn(w, r, msg, h.c)
 	c.status = status
 	if !h.hand(r.Context(), c) {
-		c.abandon()
 		http.Error(w, errListenerClosed.Error(), http.StatusServiceUnavailable)
 		return
 	}

@@ -24,8 +24,11 @@ const settle = 20 * time.Millisecond
 // no event stream.
 var ErrNoStream = errors.New("the peer accepts one response and no event stream")
 
+// maxUnsent is how many bytes of a response may wait for its client. If there are more, Send waits.
+const maxUnsent = 64 << 10
+
 // A postConn is one POST to a listener. Recv returns the body of the POST, and then io.EOF. The messages that are sent
-// until Close form the response. It is a wire.SingleExchange and a wire.Batcher.
+// until Close form the response. It is a wire.SingleExchange.
 type postConn struct {
 	reply
 	body         []byte
@@ -38,13 +41,11 @@ type postConn struct {
 	hold         func(bytes int)
 
 	mu       sync.Mutex
-	first    []byte // the first message, as long as it has not been sent, or nil
-	held     int    // the number of bytes of the first message that were reported to hold and are not yet written
-	out      []byte
-	timer    *time.Timer
-	err      error // why nothing can be written any longer, or nil
+	change   wire.Gate // opens when any of the following fields changes
+	msgs     [][]byte  // the messages that serve has not taken yet
+	unsent   int       // the number of bytes that were reported to hold and are not yet written
+	err      error     // why nothing can be written any longer, or nil
 	closed   bool
-	finish   chan struct{} // closed by Close
 	finished chan struct{} // closed when the response has been sent
 
 	read bool // used only by Recv
@@ -58,7 +59,7 @@ func newPostConn(w http.ResponseWriter, r *http.Request, body []byte, c transpor
 	return &postConn{
 		reply: reply{servedExchange: serve(r, c.Watch), w: w}, body: body, disconnected: r.Context(), from: r.RemoteAddr, limit: c.CloseTimeout,
 		stream: takesEvents(r), plain: takesPlain(r),
-		finish: make(chan struct{}), finished: make(chan struct{}), taken: taken, hold: func(int) {},
+		finished: make(chan struct{}), taken: taken, hold: func(int) {},
 	}
 }
 
@@ -110,110 +111,34 @@ func (p *postConn) over() error {
 	return nil
 }
 
-// Send sends a message as part of the response.
+// Send adds a message to the response.
 func (p *postConn) Send(msg []byte) error {
-	if err := p.SendBuffered(msg); err != nil {
-		return err
-	}
-	return p.Flush()
-}
-
-// SendBuffered holds the first message back briefly, because a response of only one message needs no event stream.
-func (p *postConn) SendBuffered(msg []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for p.over() == nil && p.unsent > maxUnsent {
+		_ = p.change.Await(p.disconnected, &p.mu)
+	}
 	if err := p.over(); err != nil {
 		return err
 	}
-	switch {
-	case p.begun:
-	case !p.stream:
-		if p.first != nil || scan.Get(msg, "method") != nil {
-			return ErrNoStream
-		}
-		p.keep(msg)
-		return nil
-	case p.plain && p.first == nil:
-		p.keep(msg)
-		p.timer = time.AfterFunc(settle, p.startStream)
-		return nil
-	default:
-		p.startEvents()
+	if !p.stream && (len(p.msgs) > 0 || scan.Get(msg, "method") != nil) {
+		return ErrNoStream
 	}
-	p.out = httpbody.AppendEvent(p.out, msg)
-	if len(p.out) >= 64<<10 {
-		return p.flush()
-	}
-	return p.err
-}
-
-// keep stores the first message. Its bytes count as held until they have been written.
-func (p *postConn) keep(msg []byte) {
-	p.first, p.held = bytes.Clone(msg), len(msg)
-	p.hold(p.held)
-}
-
-func (p *postConn) release() {
-	p.hold(-p.held)
-	p.held = 0
-}
-
-// startStream turns the response into an event stream, because there are more messages or the first has waited for
-// settle.
-func (p *postConn) startStream() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.closed && !p.begun {
-		p.startEvents()
-		p.flush()
-	}
-}
-
-func (p *postConn) startEvents() {
-	p.begin()
-	if p.first != nil {
-		p.out = httpbody.AppendEvent(p.out, p.first)
-		p.first = nil
-	}
-}
-
-// Flush sends the events that are queued.
-func (p *postConn) Flush() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.begun || p.closed {
-		return nil
-	}
-	return p.flush()
-}
-
-func (p *postConn) flush() error {
-	if p.err == nil && len(p.out) > 0 {
-		p.err = p.write(p.out)
-		p.release()
-	}
-	p.out = p.out[:0]
-	if p.err != nil {
-		return &wire.CloseError{Err: p.err}
-	}
+	p.msgs = append(p.msgs, bytes.Clone(msg))
+	p.unsent += len(msg)
+	p.hold(len(msg))
+	p.change.Pass()
 	return nil
 }
 
 // Close ends the response and waits until it has been sent, but at most Config.CloseTimeout. After that, only the
-// client and the handler use the connection. If a Send is blocked for that long because the client does not read, Close
-// interrupts it.
+// client and the handler use the connection.
 func (p *postConn) Close() error {
-	cut := time.AfterFunc(p.limit, func() {
-		http.NewResponseController(p.w).SetWriteDeadline(time.Unix(1, 0))
-	})
 	p.mu.Lock()
-	cut.Stop()
 	if !p.closed {
 		p.closed = true
-		if p.timer != nil {
-			p.timer.Stop()
-		}
-		close(p.finish)
+		p.patience(p.unsent)
+		p.change.Pass()
 	}
 	p.mu.Unlock()
 	select {
@@ -223,24 +148,67 @@ func (p *postConn) Close() error {
 	return nil
 }
 
-// abandon ends an exchange that has not been accepted.
-func (p *postConn) abandon() {
-	p.closed = true
-	close(p.finished)
-}
-
-// serve runs on the goroutine of the HTTP handler. When it returns, the response can no longer be used. After Close,
-// only serve uses the response.
+// serve writes the response, on the goroutine of the HTTP handler. When it returns, the response can no longer be used.
 func (p *postConn) serve() {
 	defer close(p.finished)
-	<-p.finish
-	defer p.release()
-	if p.err == nil { // otherwise the body may have been cut off by a deadline
-		p.patience(len(p.first) + len(p.out))
-	}
-	if p.begun {
+	for p.await() {
 		p.flush()
-	} else {
-		p.whole(p.first, p.taken)
 	}
+	switch {
+	case p.isStream():
+		p.flush()
+	case len(p.msgs) > 0:
+		p.whole(p.msgs[0], p.taken)
+	default:
+		p.whole(nil, p.taken)
+	}
+	p.hold(-p.unsent)
+}
+
+// await waits until there are events to write. It returns false after Close. The first message waits for settle, because a
+// response of only one message needs no event stream.
+func (p *postConn) await() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var late <-chan time.Time
+	for !p.closed && !(len(p.msgs) > 0 && p.isStream()) {
+		if len(p.msgs) > 0 && p.stream && late == nil {
+			late = time.After(settle)
+		}
+		change := p.change.Wait()
+		p.mu.Unlock()
+		select {
+		case <-change:
+		case <-late:
+			p.begin()
+		}
+		p.mu.Lock()
+	}
+	return !p.closed
+}
+
+// isStream reports whether the response is an event stream. Only serve calls it, with the lock or after Close.
+func (p *postConn) isStream() bool { return p.begun || len(p.msgs) > 1 || len(p.msgs) > 0 && !p.plain }
+
+// flush writes the messages as events.
+func (p *postConn) flush() {
+	p.mu.Lock()
+	msgs, err := p.msgs, p.err
+	p.msgs = nil
+	p.mu.Unlock()
+	size, out := 0, []byte(nil)
+	for _, msg := range msgs {
+		size += len(msg)
+		out = httpbody.AppendEvent(out, msg)
+	}
+	p.begin()
+	if err == nil {
+		err = p.write(out)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.err = err
+	p.unsent -= size
+	p.hold(-size)
+	p.change.Pass()
 }
