@@ -47,7 +47,6 @@ type Config struct {
 	Watch *Watch
 	HTTPObserver
 	Route
-	Stdio
 	Listening
 }
 
@@ -89,12 +88,6 @@ type Route struct {
 	Proxy   *url.URL          // if nil, the proxy from the environment, if any
 	Direct  bool              // do not use a proxy from the environment
 	Resolve map[string]string // replaces the address of a host:port by another one, without a port, for the connection
-}
-
-// Stdio replaces the stdin and stdout of this process for the transport stdio. Each may be nil.
-type Stdio struct {
-	Stdin  io.ReadCloser
-	Stdout io.WriteCloser
 }
 
 // TLS contains the names of the files for TLS.

@@ -4,7 +4,6 @@ package stdio
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"sync"
 
@@ -14,7 +13,7 @@ import (
 
 // Dial connects over stdin and stdout. The peer is the program that started this process.
 func Dial(_ context.Context, _ transport.Address, c transport.Config) (wire.Conn, error) {
-	s, err := newStdio(c)
+	s, err := newStdio()
 	if err != nil {
 		return nil, err
 	}
@@ -22,15 +21,11 @@ func Dial(_ context.Context, _ transport.Address, c transport.Config) (wire.Conn
 }
 
 // Listen returns a listener whose only client is the parent process.
-func Listen(_ context.Context, _ transport.Address, c transport.Config) (transport.Listener, error) {
+func Listen(ctx context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	if c.Token != "" {
 		return nil, transport.UsageHint("use ws:// or http://", "stdio: does not support --token")
 	}
-	s, err := newStdio(c)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := c.Frame(s, "")
+	conn, err := Dial(ctx, a, c)
 	if err != nil {
 		return nil, err
 	}
@@ -39,39 +34,23 @@ func Listen(_ context.Context, _ transport.Address, c transport.Config) (transpo
 
 // A stdioStream combines stdin and stdout into one byte stream.
 type stdioStream struct {
-	in       io.ReadCloser
-	out      io.WriteCloser
+	in, out  *fileStream
 	outOnce  sync.Once
 	closed   chan struct{}
 	closeAll sync.Once
 }
 
-// newStdio uses the stdin and stdout in c, or those of this process. Files are read and written with a fileStream,
-// which Close can interrupt.
-func newStdio(c transport.Config) (*stdioStream, error) {
-	s := &stdioStream{in: c.Stdin, out: c.Stdout, closed: make(chan struct{})}
-	if s.in == nil {
-		s.in = os.Stdin
+func newStdio() (*stdioStream, error) {
+	in, err := newFileStream(os.Stdin)
+	if err != nil {
+		return nil, wire.NewFault(wire.IO, "stdin: "+err.Error(), err)
 	}
-	if s.out == nil {
-		s.out = os.Stdout
+	out, err := newFileStream(os.Stdout)
+	if err != nil {
+		in.Close()
+		return nil, wire.NewFault(wire.IO, "stdout: "+err.Error(), err)
 	}
-	if f, ok := s.in.(*os.File); ok {
-		in, err := newFileStream(f)
-		if err != nil {
-			return nil, wire.NewFault(wire.IO, "stdin: "+err.Error(), err)
-		}
-		s.in = in
-	}
-	if f, ok := s.out.(*os.File); ok {
-		out, err := newFileStream(f)
-		if err != nil {
-			s.in.Close()
-			return nil, wire.NewFault(wire.IO, "stdout: "+err.Error(), err)
-		}
-		s.out = out
-	}
-	return s, nil
+	return &stdioStream{in: in, out: out, closed: make(chan struct{})}, nil
 }
 
 // Read reads stdin.
@@ -89,7 +68,7 @@ func (s *stdioStream) Write(b []byte) (int, error) {
 	switch {
 	case err == nil:
 		return n, nil
-	case wire.IsClosed(s.closed), errors.Is(err, os.ErrClosed), errors.Is(err, io.ErrClosedPipe):
+	case wire.IsClosed(s.closed), errors.Is(err, os.ErrClosed):
 		return n, &wire.CloseError{Clean: true}
 	}
 	return n, &wire.CloseError{Err: err}
