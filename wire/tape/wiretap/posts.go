@@ -26,6 +26,7 @@ type Posts struct {
 	last      *post            // receives messages that do not belong to any request
 	open      map[string]*post // by the stream that a response may have opened; nil if the client has disconnected
 	left      []*post          // POSTs that ended before all their responses or items arrived, oldest first; at most maxLeft
+	queued    int              // the total size, in bytes, of the messages that POSTs have not sent yet
 	serverErr error            // how the server ended; nil while it has not
 }
 
@@ -37,7 +38,8 @@ type post struct {
 	was    map[string]wire.ID // the id that the client used, by the id that replaced it because another POST already had the same
 	owed   int                // how many responses are missing
 	over   bool
-	done   chan struct{} // closed when the POST ends
+	queue  [][]byte      // messages that have not been sent yet
+	wake   chan struct{} // has a value if queue or over has changed
 	stream string        // the name, as JSON, of the stream that a response may have opened, or ""
 	begun  bool          // an item of that stream has arrived
 	ended  bool          // the last item of that stream has arrived
@@ -89,18 +91,11 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 		return err
 	}
 	p.awaited(t)
-	var gone <-chan struct{}
-	if g, ok := client.(wire.PeerWatcher); ok {
-		gone = g.PeerClosed()
-	}
-	select {
-	case <-t.done:
-	case <-gone:
-	case <-ctx.Done():
-	}
+	t.deliver(ctx, p)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.end(t)
+	p.take(t)
 	if t.owed > 0 {
 		return p.serverErr
 	}
@@ -118,7 +113,7 @@ func (p *Posts) awaited(t *post) {
 
 // expect records which responses msg requires. It returns msg with an id that no other pending request has.
 func (p *Posts) expect(client wire.Conn, msg []byte, record wire.Tap) (*post, []byte) {
-	t := &post{conn: client, record: record, done: make(chan struct{})}
+	t := &post{conn: client, record: record, wake: make(chan struct{}, 1)}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	msg = p.each(msg, func(part []byte) []byte {
@@ -190,8 +185,12 @@ func (p *Posts) receive() {
 	}
 }
 
-// give sends msg in the response to the POST that it answers or to whose stream it belongs. If that POST has ended, msg is only
-// recorded. It sends any other message in the response to the latest pending POST.
+// maxQueued is the maximum of Posts.queued. If it is exceeded, a POST ends when it gets a message while another one is queued, because
+// its client does not read.
+const maxQueued = 2 * wire.DefaultMaxMessage
+
+// give queues msg for the response to the POST that it answers or to whose stream it belongs. If that POST has ended, msg is only
+// recorded. It queues any other message for the response to the latest pending POST.
 func (p *Posts) give(msg []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -205,11 +204,16 @@ func (p *Posts) give(msg []byte) {
 		return
 	}
 	to.record(wire.Recv, msg)
-	err := to.conn.Send(msg)
+	if !to.over {
+		to.queue = append(to.queue, bytes.Clone(msg))
+		p.queued += len(msg)
+		to.rouse()
+	}
 	to.owed -= answered
 	last := to.begun && isEnd(msg)
 	switch {
-	case err != nil && to.begun: // its client has disconnected
+	case p.queued > maxQueued && len(to.queue) > 1:
+		p.take(to)
 		p.end(to)
 	case to.owed > 0, answered == 0 && !last:
 	case answered > 0 && opened != "" && len(p.rules.Shape().Streams) > 0 && takesStream(to.conn):

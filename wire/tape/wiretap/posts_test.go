@@ -57,19 +57,26 @@ func posted(t *testing.T, posts *Posts, msg string) (client wire.Conn, gone chan
 	return client, gone, ended
 }
 
-// A POST that the server does not accept leaves no state, because it gets no response.
+// A POST that the server does not accept fails, and its client gets the error. It leaves no state, because it gets no response.
 func TestARefusedPostLeavesNoRecord(t *testing.T) {
 	far, server := transport.Pair()
-	posts, _ := newPosts(t, far)
+	posts, read := newPosts(t, far)
 	server.Close()
 	for i := range 100 {
-		_, _, ended := posted(t, posts, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"a"}`, i))
-		if err := <-ended; err == nil {
-			t.Fatal("a POST to a closed server succeeded")
+		client, _, ended := posted(t, posts, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"a"}`, i))
+		var closed *wire.CloseError
+		if err := <-ended; !errors.As(err, &closed) {
+			t.Fatal(err)
+		}
+		if msg, err := client.Recv(); err == nil {
+			t.Fatalf("%s", msg)
 		}
 	}
 	if ids, _, waits := posts.sized(); ids > 0 || waits {
 		t.Errorf("%d ids are stored, a POST waits: %t", ids, waits)
+	}
+	if tape := read(); strings.Count(tape, `"method":"a"`) != 100 || !strings.Contains(tape, `"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}`) {
+		t.Errorf("got\n%s", tape)
 	}
 }
 
@@ -262,5 +269,37 @@ func TestPostsWithTheSameID(t *testing.T) {
 	}
 	if ids, _, waits := posts.sized(); ids > 0 || waits {
 		t.Errorf("%d ids are stored, a POST waits: %t", ids, waits)
+	}
+}
+
+// A deaf client does not read.
+type deaf struct {
+	wire.Conn
+	gone chan struct{}
+}
+
+func (d *deaf) Send([]byte) error { <-d.gone; return io.ErrClosedPipe }
+
+// A client that does not read does not delay the others.
+func TestAClientThatDoesNotRead(t *testing.T) {
+	far, server := transport.Pair()
+	posts, _ := newPosts(t, far)
+	client, near := transport.Pair()
+	d, done := &deaf{near, make(chan struct{})}, make(chan error, 1)
+	go func() { done <- posts.Pass(t.Context(), d, nil) }()
+	_ = client.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"a"}`))
+	_, _ = server.Recv()
+	_ = server.Send([]byte(`{"jsonrpc":"2.0","id":1,"result":"unread"}`))
+	other, _, ended := posted(t, posts, `{"jsonrpc":"2.0","id":2,"method":"b"}`)
+	_, _ = server.Recv()
+	_ = server.Send([]byte(`{"jsonrpc":"2.0","id":2,"result":"read"}`))
+	if msg, err := other.Recv(); !strings.Contains(string(msg), `"read"`) {
+		t.Errorf("got %s, %v", msg, err)
+	}
+	close(d.gone)
+	for _, end := range []chan error{done, ended} {
+		if err := <-end; err != nil {
+			t.Error(err)
+		}
 	}
 }

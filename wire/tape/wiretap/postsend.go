@@ -1,6 +1,7 @@
 package wiretap
 
 import (
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -17,6 +18,52 @@ const itemTimeout = time.Second
 // to any other client.
 const maxLeft = 1 << 10
 
+// deliver sends the messages for t to its client until t or the client ends.
+func (t *post) deliver(ctx context.Context, p *Posts) {
+	var gone <-chan struct{}
+	if g, ok := t.conn.(wire.PeerWatcher); ok {
+		gone = g.PeerClosed()
+	}
+	for {
+		p.mu.Lock()
+		msgs, over := p.take(t), t.over
+		p.mu.Unlock()
+		for _, msg := range msgs {
+			if t.conn.Send(msg) != nil {
+				return
+			}
+		}
+		if over {
+			return
+		}
+		select {
+		case <-t.wake:
+		case <-gone:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// take removes the queue of t, and returns its messages.
+func (p *Posts) take(t *post) [][]byte {
+	msgs := t.queue
+	t.queue = nil
+	for _, msg := range msgs {
+		p.queued -= len(msg)
+	}
+	return msgs
+}
+
+// rouse makes deliver look at t again.
+func (t *post) rouse() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
 func (p *Posts) linger(t *post, stream string) {
 	t.stream = stream
 	p.open[stream] = t
@@ -32,7 +79,7 @@ func (p *Posts) linger(t *post, stream string) {
 func (p *Posts) end(t *post) {
 	if !t.over {
 		t.over = true
-		close(t.done)
+		t.rouse()
 		if t.owed > 0 || t.begun && !t.ended {
 			p.retain(t)
 		}
