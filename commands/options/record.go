@@ -86,7 +86,7 @@ func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recor
 	if o.Exists, err = r.existing(); err != nil {
 		return nil, err
 	}
-	if o.Redact, err = r.programs(); err != nil {
+	if o.Redact, err = Paths("--redact", r.redact); err != nil {
 		return nil, err
 	}
 	if o.Plain = r.plain; o.Plain && len(o.Redact) > 0 {
@@ -124,13 +124,13 @@ func (r *Record) existing() (recorder.Existing, error) {
 	return recorder.Refuse, nil
 }
 
-// programs compiles the values of --redact.
-func (r *Record) programs() (all []*jq.Paths, err error) {
-	for _, src := range r.redact {
+// Paths compiles the values of a flag that selects parts of messages.
+func Paths(flag string, sources []string) (all []*jq.Paths, err error) {
+	for _, src := range sources {
 		p, err := jq.CompilePaths(src)
 		if err != nil {
 			f := *wire.AsFault(err)
-			f.Message = "--redact: " + f.Message
+			f.Message = flag + ": " + f.Message
 			return nil, &f
 		}
 		all = append(all, p)

@@ -17,10 +17,9 @@ import (
 	"rpcx/commands/options"
 	"rpcx/format/report"
 	"rpcx/wire"
-	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/jq"
 	"rpcx/wire/session"
-	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/player"
 	"rpcx/wire/tape/transcript"
 	"rpcx/wire/transport"
@@ -36,8 +35,8 @@ type playback struct {
 }
 
 // check plays the client's side of the tapes, several in parallel. It prints the differences in the order of the tapes.
-func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
-	if err := o.readable(ctx, files, po, rules); err != nil {
+func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string, po player.Options, ignore []*jq.Paths) error {
+	if err := o.readable(ctx, files, po, ignore); err != nil {
 		return err
 	}
 	cfg, err := o.transportConfig(ctx, run)
@@ -61,7 +60,7 @@ func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string,
 				return
 			}
 			begin := time.Now()
-			p.found, p.err = o.playTape(ctx, run, file, po, rules, so)
+			p.found, p.err = o.playTape(ctx, run, file, po, ignore, so)
 			p.took = time.Since(begin)
 		})
 	}
@@ -72,7 +71,7 @@ func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string,
 
 // readable opens each of several tapes to report mistakes before rpcx plays any. It does nothing for a report, in which an unreadable
 // tape is a case of its own, and skips stdin and other input that can be read only once.
-func (o *replayOptions) readable(ctx context.Context, files []string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
+func (o *replayOptions) readable(ctx context.Context, files []string, po player.Options, ignore []*jq.Paths) error {
 	if len(files) < 2 || o.report.Wanted() {
 		return nil
 	}
@@ -81,7 +80,7 @@ func (o *replayOptions) readable(ctx context.Context, files []string, po player.
 		if file == "-" || err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice|fs.ModeSocket) != 0 {
 			continue
 		}
-		t, err := session.OpenTape(file, rules)
+		t, err := session.OpenTape(file, ignore)
 		if err != nil {
 			return err
 		}
@@ -127,7 +126,7 @@ func (o *replayOptions) printAll(run *env.Env, all []*playback) error {
 func (o *replayOptions) summarize(run *env.Env, all []*playback, started time.Time) error {
 	suite := report.Suite{Name: "rpcx replay", Started: started}
 	var worst error
-	differ, count := 0, 0
+	failed, differ, count := 0, 0, 0
 	for _, p := range all {
 		c := report.Case{Name: p.file, Duration: p.took}
 		if o.report.Wanted() {
@@ -141,13 +140,16 @@ func (o *replayOptions) summarize(run *env.Env, all []*playback, started time.Ti
 			differ++
 			count += n
 		}
+		if p.err != nil || len(p.found) > 0 {
+			failed++
+		}
 		suite.Cases = append(suite.Cases, c)
 	}
 	if err := o.report.Write(os.Stdout, []report.Suite{suite}); err != nil {
 		return err
 	}
 	if len(all) > 1 {
-		run.Console.Note(fmt.Sprintf("%d tapes in %s: %d passed, %d failed", len(all), time.Since(started).Round(time.Millisecond), len(all)-differ-broken(all), differ+broken(all)))
+		run.Console.Note(fmt.Sprintf("%d tapes in %s: %d passed, %d failed", len(all), time.Since(started).Round(time.Millisecond), len(all)-failed, failed))
 	}
 	if differ > 0 && !(o.update && worst == nil) {
 		of := all[0].file
@@ -176,19 +178,9 @@ func (f failures) All() iter.Seq[report.Failure] {
 	}
 }
 
-// broken counts the tapes that failed to play and have no differences.
-func broken(all []*playback) (n int) {
-	for _, p := range all {
-		if p.err != nil && len(p.found) == 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // playTape plays one tape, with a new connection for each recorded one.
-func (o *replayOptions) playTape(ctx context.Context, run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]*player.Found, error) {
-	t, err := session.OpenTape(file, rules)
+func (o *replayOptions) playTape(ctx context.Context, run *env.Env, file string, po player.Options, ignore []*jq.Paths, so session.Options) ([]*player.Found, error) {
+	t, err := session.OpenTape(file, ignore)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +188,7 @@ func (o *replayOptions) playTape(ctx context.Context, run *env.Env, file string,
 	if err := player.CheckClient(t, po); err != nil {
 		return nil, err
 	}
-	found, err := o.compared(ctx, run, t, po, rules, so)
+	found, err := o.compared(ctx, run, t, po, ignore, so)
 	return found, errors.Join(err, unchecked(t))
 }
 
@@ -211,7 +203,7 @@ func unchecked(t *transcript.Transcript) error {
 	return wire.NewFault(wire.Expectation, fmt.Sprintf("the tape %s ends inside line %d, which is not compared", t.Name, t.Cut), nil)
 }
 
-func (o *replayOptions) compared(ctx context.Context, run *env.Env, t *transcript.Transcript, po player.Options, rules func(dialect.Shape) *match.Rules, so session.Options) ([]*player.Found, error) {
+func (o *replayOptions) compared(ctx context.Context, run *env.Env, t *transcript.Transcript, po player.Options, ignore []*jq.Paths, so session.Options) ([]*player.Found, error) {
 	e, err := o.endpoint(o.to, t.Header.Dialect)
 	if err != nil {
 		return nil, err
@@ -226,12 +218,12 @@ func (o *replayOptions) compared(ctx context.Context, run *env.Env, t *transcrip
 	if awaits(o.to) || !player.Varying(t, results) {
 		return found, nil
 	}
-	return found, o.learn(ctx, run, t.Name, rules, e, po, so)
+	return found, o.learn(ctx, run, t.Name, ignore, e, po, so)
 }
 
 // learn plays an updated tape again, and binds the values that still differ.
-func (o *replayOptions) learn(ctx context.Context, run *env.Env, file string, rules func(dialect.Shape) *match.Rules, e endpoint.Endpoint, po player.Options, so session.Options) error {
-	t, err := session.OpenTape(file, rules)
+func (o *replayOptions) learn(ctx context.Context, run *env.Env, file string, ignore []*jq.Paths, e endpoint.Endpoint, po player.Options, so session.Options) error {
+	t, err := session.OpenTape(file, ignore)
 	if err != nil {
 		return err
 	}
@@ -256,21 +248,16 @@ func connections(ctx context.Context, t *transcript.Transcript, e endpoint.Endpo
 }
 
 func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint.Endpoint, po player.Options, so session.Options) ([]*player.Found, error) {
-	var extra *noise
 	if len(e.Address.Command) > 0 {
-		extra = newNoise(t, n, so.Transport.Noise)
-	}
-	if extra != nil {
-		so.Transport.Noise = extra.line
+		if po.Noise = player.NewNoise(t, n, so.Transport.Noise); po.Noise != nil {
+			so.Transport.Noise = po.Noise.Line
+		}
 	}
 	conn, closeAll, err := session.DialMessages(ctx, e, so)
 	if err != nil {
 		return nil, err
 	}
 	defer closeAll()
-	if extra != nil {
-		conn = extra.wrap(conn)
-	}
 	return player.Client(ctx, t, n, conn, po)
 }
 

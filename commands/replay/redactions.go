@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"rpcx/commands/env"
-	"rpcx/wire"
 	"rpcx/wire/redact"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape"
@@ -23,10 +22,6 @@ type redaction struct {
 
 // redactions prints a line for each redaction of a tape.
 func redactions(run *env.Env, r *tape.Reader, name string) error {
-	print := func(line int, pointer string, secret int) error {
-		d := redaction{name, line, pointer, secret}
-		return printOne(run, d, fmt.Sprintf("%s, line %d: %s%s", name, line, pointer, numbered(secret)))
-	}
 	for {
 		l, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -35,49 +30,33 @@ func redactions(run *env.Env, r *tape.Reader, name string) error {
 		if err != nil {
 			return err
 		}
+		var all []redaction
 		if bytes.Contains(l.Bytes, []byte(redact.Mark)) {
-			err = print(l.Number, "/text", 0)
+			all = append(all, redaction{Pointer: "/text"})
 		}
-		if tape.MayBeRedacted(l.Msg) {
-			err = errors.Join(err, marked(l.Msg, "/msg", func(pointer string, secret int) error { return print(l.Number, pointer, secret) }))
-		}
-		if l.HTTP != nil {
-			err = errors.Join(err, marked(scan.JSON(l.HTTP), "/http", func(pointer string, secret int) error { return print(l.Number, pointer, secret) }))
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func numbered(secret int) string {
-	if secret == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%d)", secret)
-}
-
-// marked calls each for the placeholders of secrets in val.
-func marked(val []byte, pointer string, each func(pointer string, secret int) error) error {
-	switch kind := scan.Type(val); kind {
-	case 's':
-		if text, _ := scan.Text(val); tape.IsRedacted(val) {
-			number, _ := redact.IsMark(text)
-			return each(pointer, number)
-		}
-		return nil
-	case 'o', 'a':
-		parts := scan.ReadArray(val, wire.DefaultMaxDepth+1)
-		if kind == 'o' {
-			parts = scan.ReadObject(val, wire.DefaultMaxDepth+1)
-		}
-		i := 0
-		for key, part, ok := parts.Next(); ok; key, part, ok = parts.Next() {
-			if err := marked(part, scan.Descend(pointer, i, key), each); err != nil {
+		all = marked(all, l.Msg, "/msg")
+		all = marked(all, scan.JSON(l.HTTP), "/http")
+		for _, d := range all {
+			d.Tape, d.Line = name, l.Number
+			text := fmt.Sprintf("%s, line %d: %s", name, d.Line, d.Pointer)
+			if d.Secret > 0 {
+				text += fmt.Sprintf(" (%d)", d.Secret)
+			}
+			if err := printOne(run, d, text); err != nil {
 				return err
 			}
-			i++
 		}
 	}
-	return nil
+}
+
+// marked appends the placeholders of secrets in val to all.
+func marked(all []redaction, val []byte, pointer string) []redaction {
+	if tape.IsRedacted(val) {
+		number, _ := redact.IsMark(scan.String(val))
+		return append(all, redaction{Pointer: pointer, Secret: number})
+	}
+	for step, part := range scan.Parts(val) {
+		all = marked(all, part, pointer+"/"+scan.Escape(step))
+	}
+	return all
 }

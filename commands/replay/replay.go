@@ -6,19 +6,18 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/format/report"
 	"rpcx/wire"
-	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/jq"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
-	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/player"
 )
 
@@ -104,7 +103,7 @@ func (o *replayOptions) flags(run *env.Env) []cmdline.Flag {
 }
 
 func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
-	if err := o.view.Check(run.Line); err != nil {
+	if err := o.view.check(run.Line); err != nil {
 		return err
 	}
 	tapes, command, err := o.tapes(run.Line)
@@ -114,20 +113,20 @@ func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
 	if err := o.giveDialect(); err != nil {
 		return err
 	}
-	if o.view.Wanted() {
+	if o.view.wanted() {
 		return o.view.Write(ctx, run, tapes[0])
 	}
-	po, rules, err := o.player()
+	po, ignore, err := o.player()
 	if err != nil {
 		return err
 	}
 	switch {
 	case o.listen != "":
-		return o.serve(ctx, run, tapes[0], po, rules, command)
+		return o.serve(ctx, run, tapes[0], po, ignore, command)
 	case o.diff != "":
-		return o.compare(run, tapes[0], po, rules)
+		return o.compare(run, tapes[0], po, ignore)
 	}
-	return o.check(ctx, run, tapes, po, rules)
+	return o.check(ctx, run, tapes, po, ignore)
 }
 
 // words returns the tapes and the command after "--".
@@ -151,8 +150,8 @@ func (o *replayOptions) tapes(l *cmdline.CommandLine) (tapes, command []string, 
 		return nil, nil, err
 	}
 	ways := 0
-	for _, way := range []string{o.listen, o.to, o.diff, o.view.way()} {
-		if way != "" {
+	for _, given := range []bool{o.listen != "", o.to != "", o.diff != "", o.view.wanted()} {
+		if given {
 			ways++
 		}
 	}
@@ -182,10 +181,10 @@ func awaits(to string) bool {
 }
 
 // player returns the options for playing the tape, and the rules for comparing messages.
-func (o *replayOptions) player() (player.Options, func(dialect.Shape) *match.Rules, error) {
+func (o *replayOptions) player() (player.Options, []*jq.Paths, error) {
 	po := player.Options{Strict: o.strict, Set: map[string]json.RawMessage{}}
 	if o.idle > 0 {
-		po.AnswerTimeout = duration(o.idle)
+		po.AnswerTimeout = time.Duration(o.idle)
 	}
 	if o.speed != "" {
 		speed, err := strconv.ParseFloat(o.speed, 64)
@@ -201,17 +200,8 @@ func (o *replayOptions) player() (player.Options, func(dialect.Shape) *match.Rul
 		}
 		po.Set[name] = val
 	}
-	var ignore []*jq.Paths
-	for _, src := range o.ignore {
-		p, err := jq.CompilePaths(src)
-		if err != nil {
-			f := *wire.AsFault(err)
-			f.Message = "--ignore: " + f.Message
-			return po, nil, &f
-		}
-		ignore = append(ignore, p)
-	}
-	return po, func(s dialect.Shape) *match.Rules { return match.NewRules(s, ignore) }, nil
+	ignore, err := options.Paths("--ignore", o.ignore)
+	return po, ignore, err
 }
 
 // setting parses NAME=TEXT or NAME:=JSON.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
@@ -14,28 +13,24 @@ import (
 	"rpcx/commands/server"
 	"rpcx/format"
 	"rpcx/wire"
-	"rpcx/wire/dialect"
+	"rpcx/wire/jq"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/player"
-	"rpcx/wire/tape/transcript"
 )
 
-func duration(d cmdline.Duration) time.Duration { return time.Duration(d) }
-
 // serve plays the server's side of a tape.
-func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules, command []string) error {
-	t, err := open(run, file, rules)
+func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po player.Options, ignore []*jq.Paths, command []string) error {
+	t, err := session.OpenTape(file, ignore)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	var tally player.Tally
-	po.Found = func(d match.Difference) {
-		tally.Add(d)
-		run.Console.Warn("the tape " + file + ": " + d.String())
+	if text := session.CutShort(file, t); text != "" {
+		run.Console.Warn(text)
 	}
+	po.Found = func(d match.Difference) { run.Console.Warn("the tape " + file + ": " + d.String()) }
 	po.Tap = options.Tap(run)
 	p, err := player.NewServer(t, po)
 	if err != nil {
@@ -62,22 +57,10 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 	if err := server.Serve(ctx, s, command, o.conn.Listen.File); err != nil {
 		return err
 	}
-	if n, _ := tally.Count(); n > 0 {
+	if n, _ := p.Differences(); n > 0 {
 		return wire.NewFault(wire.Expectation, fmt.Sprintf("the conversation differs from the tape %s in %s", file, places(n)), nil)
 	}
 	return nil
-}
-
-// open reads a tape, and warns if it is cut off.
-func open(run *env.Env, file string, rules func(dialect.Shape) *match.Rules) (*transcript.Transcript, error) {
-	t, err := session.OpenTape(file, rules)
-	if err != nil {
-		return t, err
-	}
-	if text := session.CutShort(file, t); text != "" {
-		run.Console.Warn(text)
-	}
-	return t, nil
 }
 
 func places(n int) string {
@@ -151,13 +134,13 @@ func printOne(run *env.Env, p any, words string) error {
 }
 
 // compare compares two tapes.
-func (o *replayOptions) compare(run *env.Env, file string, po player.Options, rules func(dialect.Shape) *match.Rules) error {
-	one, err := session.OpenTape(file, rules)
+func (o *replayOptions) compare(run *env.Env, file string, po player.Options, ignore []*jq.Paths) error {
+	one, err := session.OpenTape(file, ignore)
 	if err != nil {
 		return err
 	}
 	defer one.Close()
-	two, err := session.OpenTape(o.diff, rules)
+	two, err := session.OpenTape(o.diff, ignore)
 	if err != nil {
 		return err
 	}

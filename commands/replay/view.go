@@ -40,28 +40,18 @@ func (v *View) Flags() []cmdline.Flag {
 	}
 }
 
-// Wanted reports whether the flags request a view.
-func (v *View) Wanted() bool { return v.show || v.form != "" || v.redactions }
+// wanted reports whether the flags request a view.
+func (v *View) wanted() bool { return v.show || v.form != "" || v.redactions }
 
-// way returns the requested view: "show", "redactions", the value of --format, or "".
-func (v *View) way() string {
+// check returns an error for contradictory flags. Flags that select messages need a view, and only one view is possible.
+func (v *View) check(l *cmdline.CommandLine) error {
+	filters := v.jq != "" || v.grep != ""
 	switch {
-	case v.show:
-		return "show"
-	case v.redactions:
-		return "redactions"
-	}
-	return v.form
-}
-
-// Check returns an error for contradictory flags. Flags that select messages need a view, and only one view is possible.
-func (v *View) Check(l *cmdline.CommandLine) error {
-	switch {
-	case v.redactions && (v.show || v.form != "" || v.jq != "" || v.grep != ""):
+	case v.redactions && (v.show || v.form != "" || filters):
 		return l.Usage("--redactions cannot be combined with --show, --format, --jq or --grep")
 	case v.show && v.form != "":
 		return l.Usage("--show and --format %s cannot be combined", v.form)
-	case !v.Wanted() && (v.jq != "" || v.grep != ""):
+	case filters && !v.wanted():
 		return l.Usage("--jq and --grep need --show or --format")
 	}
 	return nil
@@ -91,12 +81,12 @@ func (v *View) Write(ctx context.Context, run *env.Env, file string) error {
 	if _, err := all.FromTape(r.Header().Dialect); err != nil {
 		run.Console.Warn(tape.Fault(name, 1, err).Error() + "; the messages are shown as JSON-RPC")
 	}
-	switch v.way() {
-	case "redactions":
+	switch {
+	case v.redactions:
 		return redactions(run, r, name)
-	case "html":
+	case v.form == "html":
 		return tapeview.HTML(ctx, &run.Out, r, o)
-	case "har":
+	case v.form == "har":
 		return tapeview.HAR(ctx, &run.Out, r, env.Version(), o)
 	}
 	return tapeview.Show(ctx, &run.Out, r, tapeview.ShowOptions{Options: o, Width: width(run), Color: run.Stdout.Color})

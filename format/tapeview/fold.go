@@ -7,34 +7,31 @@ import (
 	"time"
 )
 
-// A fold is a run of items of one stream, interrupted only by items of other streams. In text, it is printed as its
+// A run is a sequence of items of one stream, interrupted only by items of other streams. In text, it is printed as its
 // first and last item with the number of items between them.
-type fold struct {
+type run struct {
 	stream string
 	first  Row
 	last   Row // the latest item, if there are several
 	count  int
 }
 
-// folds are the runs that have not ended, in the order of their first items.
-type folds struct{ runs []*fold }
+// maxRuns is the maximum number of runs at the same time.
+const maxRuns = 100
 
-// maxFolds is the maximum number of runs at the same time.
-const maxFolds = 100
-
-// add adds an item to the run of its stream. It returns false if there are too many runs.
-func (f *folds) add(row *Row) bool {
+// fold adds an item to the run of its stream. It returns false if there are too many runs.
+func (p *printer) fold(row *Row) bool {
 	key := fmt.Sprint(row.Conn, row.Dir, row.Of, row.ID)
 	kept := keep(row)
-	i := slices.IndexFunc(f.runs, func(r *fold) bool { return r.stream == key })
+	i := slices.IndexFunc(p.runs, func(r *run) bool { return r.stream == key })
 	switch {
-	case i < 0 && len(f.runs) >= maxFolds:
+	case i < 0 && len(p.runs) >= maxRuns:
 		return false
 	case i < 0:
-		f.runs = append(f.runs, &fold{stream: key, first: kept, count: 1})
+		p.runs = append(p.runs, &run{stream: key, first: kept, count: 1})
 	default:
-		f.runs[i].last = kept
-		f.runs[i].count++
+		p.runs[i].last = kept
+		p.runs[i].count++
 	}
 	return true
 }
@@ -48,8 +45,8 @@ func keep(row *Row) Row {
 }
 
 // flush prints all runs and removes them.
-func (p *printer) flush(f *folds) {
-	for _, r := range f.runs {
+func (p *printer) flush() {
+	for _, r := range p.runs {
 		p.message(&r.first)
 		switch between := r.count - 2; {
 		case between == 1:
@@ -63,11 +60,11 @@ func (p *printer) flush(f *folds) {
 			p.message(&last)
 		}
 	}
-	f.runs = nil
+	p.runs = nil
 }
 
 // folded prints the line that represents the items between the first and the last.
-func (p *printer) folded(r *fold, text string) {
+func (p *printer) folded(r *run, text string) {
 	row := r.first
 	row.Gap = 0
 	if d := r.last.Time - r.first.Time; d > 0 {

@@ -66,17 +66,9 @@ type harConn struct {
 }
 
 func (h *harBuilder) read(ctx context.Context, rows *reader, choose *rowFilter) error {
-	for {
-		row, err := rows.read()
-		if err == io.EOF {
-			h.leftOver()
-			return nil
-		}
+	for row, err := range rows.all(ctx) {
 		if err != nil {
 			return err
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
 		}
 		switch {
 		case row.Kind == Exchange:
@@ -89,6 +81,8 @@ func (h *harBuilder) read(ctx context.Context, rows *reader, choose *rowFilter) 
 			h.message(row)
 		}
 	}
+	h.leftOver()
+	return nil
 }
 
 // conn returns the connection with that number. If the tape has no opening line for the connection, its endpoint is the
@@ -238,10 +232,6 @@ func (h *harBuilder) without(c *harConn, call int) *harEntry {
 	if i < 0 || c.last != nil && c.last.http != nil {
 		return nil
 	}
-	return h.made(c, i)
-}
-
-func (h *harBuilder) made(c *harConn, i int) *harEntry {
 	b := c.waiting[i]
 	c.waiting = slices.Delete(c.waiting, i, i+1)
 	e := h.alone(b)

@@ -118,16 +118,10 @@ const maxPageRows = 100_000
 
 // pageRows writes the rows. It returns the number of rows that it omitted because there are more than maxPageRows.
 func pageRows(ctx context.Context, w *bufio.Writer, rows *reader, choose *rowFilter) (omitted int, err error) {
-	for written := 0; ; {
-		row, err := rows.read()
-		if err == io.EOF {
-			return omitted, nil
-		}
+	written := 0
+	for row, err := range rows.all(ctx) {
 		if err != nil {
 			return omitted, err
-		}
-		if ctx.Err() != nil {
-			return omitted, ctx.Err()
 		}
 		if !choose.keeps(ctx, row) {
 			continue
@@ -141,6 +135,7 @@ func pageRows(ctx context.Context, w *bufio.Writer, rows *reader, choose *rowFil
 		}
 		written++
 	}
+	return omitted, nil
 }
 
 // pageRowTo writes one row. If follows is set, a separator precedes it.

@@ -28,7 +28,8 @@ type printer struct {
 	color  bool
 	choose *rowFilter
 	width  int
-	lane   int // the width of each lane in columns, or 0 if there is no room for two
+	lane   int    // the width of each lane in columns, or 0 if there is no room for two
+	runs   []*run // the runs that have not ended, in the order of their first items
 }
 
 // Widths in columns: of what precedes the lanes, of the arrow between them, and the minimum of a lane.

@@ -1,7 +1,10 @@
 package tapeview
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"iter"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -36,6 +39,28 @@ func headerOf(r *tape.Reader) tape.Header {
 	h := r.Header()
 	h.Endpoint = redact.Address(h.Endpoint)
 	return h
+}
+
+// all yields the rows. If reading fails or ctx ends, the last row is nil and has an error.
+func (r *reader) all(ctx context.Context) iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		for {
+			row, err := r.read()
+			if err == io.EOF {
+				return
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
 }
 
 // read returns the next row, or io.EOF after the last. If a line describes a message without containing it, the row has

@@ -2,6 +2,7 @@ package tapeview
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -94,16 +95,9 @@ func bareShape(dialect string, obj []byte) shape {
 }
 
 // fields are the members of an object by name. If a member is repeated, the last one counts.
-type fields map[string]json.RawMessage
+type fields map[string][]byte
 
-func membersOf(obj []byte) fields {
-	f := fields{}
-	m := scan.ReadObject(obj, wire.DefaultMaxDepth)
-	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
-		f[scan.Key(key)] = val
-	}
-	return f
-}
+func membersOf(obj []byte) fields { return maps.Collect(scan.Named(obj)) }
 
 func (f fields) has(name string) bool { return f[name] != nil }
 

@@ -37,30 +37,21 @@ func Show(ctx context.Context, w io.Writer, r *tape.Reader, o ShowOptions) error
 	return err
 }
 
-// rows prints all rows. Items are collected in folds until another kind of row follows.
+// rows prints all rows. Items are collected in runs until another kind of row follows.
 func (p *printer) rows(ctx context.Context, rows *reader) error {
-	folds := folds{}
-	for {
-		row, err := rows.read()
+	for row, err := range rows.all(ctx) {
 		if err != nil {
-			p.flush(&folds)
-			if err == io.EOF {
-				err = nil
-			}
+			p.flush()
 			return err
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if !p.choose.keeps(ctx, row) {
+		if !p.choose.keeps(ctx, row) || row.Kind == Item && !row.Failed && p.fold(row) {
 			continue
 		}
-		if row.Kind == Item && !row.Failed && folds.add(row) {
-			continue
-		}
-		p.flush(&folds)
+		p.flush()
 		p.row(row)
 	}
+	p.flush()
+	return nil
 }
 
 // head prints the lines above the rows: what was recorded, and the titles of the lanes.

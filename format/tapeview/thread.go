@@ -63,35 +63,36 @@ func (t *thread) place(row *Row) {
 
 // inside returns the depth of a message: one level below the latest open call in the other direction.
 func (t *thread) inside(dir wire.Direction) int {
-	for i := len(t.open) - 1; i >= 0; i-- {
-		if t.open[i].dir != dir {
-			return t.open[i].depth + 1
+	for _, c := range slices.Backward(t.open) {
+		if c.dir != dir {
+			return c.depth + 1
 		}
 	}
 	return 0
 }
 
-// answer finds the call of a response: the oldest open call in the other direction with its id. A second response to a
-// call is an item of the call, because some servers stream in this way.
+// call returns the position of the oldest open call in the other direction that has the id of row, or -1.
+func (t *thread) call(row *Row) int {
+	return slices.IndexFunc(t.open, func(c openCall) bool { return c.dir != row.Dir && c.id == row.ID })
+}
+
+// answer finds the call of a response. A second response to a call is an item of the call, because some servers stream in this way.
 func (t *thread) answer(row *Row) {
-	for i, c := range t.open {
-		if c.dir != row.Dir && c.id == row.ID {
-			t.open = slices.Delete(t.open, i, i+1)
-			row.belongsTo(c)
-			row.Took = row.Time - c.time
-			t.remember(callKey(c.dir, c.id), c)
-			if named := streamNamed(row.Body); named != "" {
-				t.remember(streamKey(row.Dir, named), c)
-			}
-			return
+	if i := t.call(row); i >= 0 {
+		c := t.open[i]
+		t.open = slices.Delete(t.open, i, i+1)
+		row.belongsTo(c)
+		row.Took = row.Time - c.time
+		t.remember(callKey(c.dir, c.id), c)
+		if named := streamNamed(row.Body); named != "" {
+			t.remember(streamKey(row.Dir, named), c)
 		}
-	}
-	if c, ok := t.done[callKey(other(row.Dir), row.ID)]; ok && row.ID != "" {
+	} else if c, ok := t.done[callKey(1-row.Dir, row.ID)]; ok && row.ID != "" {
 		row.Kind = Item
 		row.belongsTo(c)
-		return
+	} else {
+		row.Depth = t.inside(row.Dir)
 	}
-	row.Depth = t.inside(row.Dir)
 }
 
 // item finds the call that opened the stream of an item: either the response named the stream, or the stream has the id
@@ -100,19 +101,15 @@ func (t *thread) item(row *Row) {
 	if c, ok := t.done[streamKey(row.Dir, row.ID)]; ok {
 		row.belongsTo(c)
 		row.Depth++
-		return
-	}
-	for i, c := range t.open {
-		if c.dir != row.Dir && c.id == row.ID {
-			row.belongsTo(c)
-			row.Depth++
-			if row.Final {
-				t.open = slices.Delete(t.open, i, i+1)
-			}
-			return
+	} else if i := t.call(row); i >= 0 {
+		row.belongsTo(t.open[i])
+		row.Depth++
+		if row.Final {
+			t.open = slices.Delete(t.open, i, i+1)
 		}
+	} else {
+		row.Depth = t.inside(row.Dir)
 	}
-	row.Depth = t.inside(row.Dir)
 }
 
 func (row *Row) belongsTo(c openCall) {
@@ -138,10 +135,3 @@ func callKey(dir wire.Direction, id string) string { return dir.String() + " cal
 
 // streamKey returns the key of a stream whose items have direction dir.
 func streamKey(dir wire.Direction, stream string) string { return dir.String() + " stream " + stream }
-
-func other(dir wire.Direction) wire.Direction {
-	if dir == wire.Send {
-		return wire.Recv
-	}
-	return wire.Send
-}

@@ -184,8 +184,8 @@ func FuzzText(f *testing.F) {
 			if from, to := find(b, i); to < 0 || to > len(b) || from < 0 || to > 0 && from >= to {
 				t.Fatalf("%q: %d to %d", b, from, to)
 			}
-			if start := Divided(b, i); start < 0 || start > i {
-				t.Fatalf("%q: divided by %d from %d", b, i, start)
+			if n := Settled(b[:i]); n < 0 || n > i {
+				t.Fatalf("%q: %d bytes of %d are settled", b, n, i)
 			}
 		}
 		_ = Text(b)

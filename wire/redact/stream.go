@@ -211,46 +211,26 @@ func (s *Stream) tree(c byte) {
 	}
 }
 
-// Limits, in bytes, for the text before the end of a piece: for a word that may continue, and for the context that
-// determines its meaning.
-const longestWord, longestContext = 4 << 10, 512
+// Limits, in bytes, for text that arrives in pieces: for a secret that several pieces contain, and for the text before it that
+// shows what it is.
+const longestSecret, longestContext = 16 << 10, 512
 
-// Divided returns the start, with its context, of a secret in text that may end after i. It returns i if there is no such secret.
-// If i is the end of text, more bytes may follow.
-func Divided(text []byte, i int) int {
-	from, to := find(text, 0)
-	for to > 0 && to < i {
-		from, to = find(text, to)
-	}
-	start := divided(text, i)
-	own, found := find(text[i:], 0)
-	switch {
-	case to > 0 && (found == 0 || from != i+own): // the bytes before i show that it is a secret
-		start = min(from, start, i-1)
-	case start == i:
-		return i
-	}
-	near := max(start-longestContext, bytes.LastIndexByte(text[:start], '\n')+1)
-	for from, to := find(text, 0); to > 0 && from < near; from, to = find(text, to) {
-		if to > near {
-			return from
+// Settled returns how many bytes at the start of text Spans can redact although more bytes will follow text. These are whole lines,
+// or all but the last longestSecret bytes of a longer line, without a secret that may continue.
+func Settled(text []byte) int {
+	end := max(bytes.LastIndexByte(text, '\n')+1, len(text)-longestSecret)
+	done := 0
+	for from, to := find(text, 0); to > 0; from, to = find(text, to) {
+		start := max(from-longestContext, bytes.LastIndexByte(text[:from], '\n')+1, done)
+		if start >= end {
+			break
 		}
+		if (to > end || to == len(text)) && len(text)-from < 4*longestSecret {
+			return start
+		}
+		done = to
 	}
-	return near
-}
-
-// divided returns the start of the word before i, if the text after the word may be its value or continue a secret whose
-// end is unknown.
-func divided(text []byte, i int) int {
-	blank := func(c byte) bool { return c == ' ' }
-	part := func(c byte) bool { return c > ' ' && !oneOf("{}[](),;<>|", c) }
-	end := back(text, i, longestName, blank)
-	start := back(text, end, longestWord, part)
-	behind := while(text[:min(len(text), i+longestName)], i, func(c byte) bool { return blank(c) || part(c) })
-	if start == end || while(text, behind, part) < len(text) {
-		return i
-	}
-	return start
+	return end
 }
 
 // wordByte reports whether c can be part of a name outside of strings.

@@ -3,6 +3,7 @@ package scan
 import (
 	"encoding/json"
 	"iter"
+	"strconv"
 )
 
 // Members iterates over the members of obj: each key without quotes but with escapes (Key decodes it), and its value. It
@@ -30,6 +31,23 @@ func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func(val []byte) bool) {
 		c := ReadArray(array, trusted)
 		for _, val, ok := c.Next(); ok && yield(val); _, val, ok = c.Next() {
+		}
+	}
+}
+
+// Parts iterates over the members of an object or the elements of an array: the name or the index, and the value. It yields nothing
+// for other values. val must be valid, without blanks at the start.
+func Parts(val []byte) iter.Seq2[string, []byte] {
+	if Type(val) == 'o' {
+		return Named(val)
+	}
+	return func(yield func(step string, val []byte) bool) {
+		i := 0
+		for part := range Elements(val) {
+			if !yield(strconv.Itoa(i), part) {
+				return
+			}
+			i++
 		}
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"rpcx/wire"
-	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/jq"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/player"
 	"rpcx/wire/tape/transcript"
@@ -116,13 +116,13 @@ func DialMessages(ctx context.Context, e endpoint.Endpoint, o Options) (conn wir
 	return conn, closeAll, err
 }
 
-// OpenTape reads the tape in file; "-" is stdin. rules returns the rules for comparing messages; nil means the rules of
-// the dialect. Errors are usage Faults that name the line.
-func OpenTape(file string, rules func(dialect.Shape) *match.Rules) (*transcript.Transcript, error) {
-	if rules == nil {
-		rules = func(s dialect.Shape) *match.Rules { return match.NewRules(s, nil) }
-	}
-	return transcript.Open(file, os.Stdin, all.ShapeOf, rules)
+// OpenTape reads the tape in file; "-" is stdin. The parts of messages that ignore selects are not compared. Errors are usage
+// Faults that name the line.
+func OpenTape(file string, ignore []*jq.Paths) (*transcript.Transcript, error) {
+	return transcript.Open(file, os.Stdin, func(dialect string) (*match.Rules, error) {
+		shape, err := all.ShapeOf(dialect)
+		return match.NewRules(shape, ignore), err
+	})
 }
 
 // CutShort returns a warning if t, the tape in file, ends in the middle of a line. Otherwise it returns "".
@@ -143,9 +143,8 @@ func startTape(e endpoint.Endpoint, o Options) (wire.Conn, []func() error, error
 	if text := CutShort(e.Tape, t); text != "" && o.Transport.Warn != nil {
 		o.Transport.Warn(text)
 	}
-	var tally player.Tally
 	s, err := player.NewServer(t, player.Options{Found: func(d match.Difference) {
-		if tally.Add(d); o.Transport.Warn != nil && d.Kind != match.Unknown {
+		if o.Transport.Warn != nil && d.Kind != match.Unknown {
 			o.Transport.Warn("the tape " + e.Tape + ": " + d.String())
 		}
 	}})
@@ -161,7 +160,7 @@ func startTape(e endpoint.Endpoint, o Options) (wire.Conn, []func() error, error
 		cancel()
 		err := <-done
 		_ = t.Close()
-		if n, first := tally.Count(); n > 0 {
+		if n, first := s.Differences(); n > 0 {
 			more := ""
 			if n > 1 {
 				more = fmt.Sprintf(" (and %d more)", n-1)

@@ -27,7 +27,12 @@ func (h Header) Append(b []byte) []byte {
 // Append appends l as a line of a tape, including the line break. It does not allocate if the line is a message without
 // handwritten members. Msg must be valid JSON.
 func (l *Line) Append(b []byte) []byte {
-	o := begin(b, l.Time, l.Conn)
+	o := scan.AppendObject(b)
+	var seconds [24]byte
+	o.Add("t", appendSeconds(seconds[:0], l.Time))
+	if l.Conn != 0 {
+		o.Int("conn", int64(l.Conn))
+	}
 	if l.Kind == Message || l.Kind == Closing {
 		o.Text("dir", l.Dir.String())
 	}
@@ -47,16 +52,6 @@ func (l *Line) Append(b []byte) []byte {
 		l.addMessage(&o)
 	}
 	return append(o.End(), '\n')
-}
-
-func begin(b []byte, at time.Duration, conn int) scan.Object {
-	o := scan.AppendObject(b)
-	var seconds [24]byte
-	o.Add("t", appendSeconds(seconds[:0], at))
-	if conn != 0 {
-		o.Int("conn", int64(conn))
-	}
-	return o
 }
 
 func (l *Line) addMessage(o *scan.Object) {
@@ -89,23 +84,9 @@ func (l *Line) addMessage(o *scan.Object) {
 	}
 }
 
-// appendSeconds appends d in seconds, with six decimals.
+// appendSeconds appends d in seconds, with up to six decimals.
 func appendSeconds(b []byte, d time.Duration) []byte {
-	micro := max(d.Microseconds(), 0)
-	b = strconv.AppendInt(b, micro/1e6, 10)
-	if micro %= 1e6; micro == 0 {
-		return b
-	}
-	digits := len(".000000")
-	for ; micro%10 == 0; digits-- {
-		micro /= 10
-	}
-	b = append(b, ".000000"[:digits]...)
-	for i := len(b) - 1; micro > 0; i-- {
-		b[i] = byte('0' + micro%10)
-		micro /= 10
-	}
-	return b
+	return strconv.AppendFloat(b, float64(max(d.Microseconds(), 0))/1e6, 'f', -1, 64)
 }
 
 // SetPayload sets Msg if payload is valid JSON in UTF-8. Otherwise it sets Bytes.
@@ -121,7 +102,7 @@ func (l *Line) SetPayload(payload []byte) {
 	}
 }
 
-// RecordBinary is like RecordAt, but records a single binary WebSocket message.
+// RecordBinary is like Record, but records a single binary WebSocket message.
 func (t *Writer) RecordBinary(at time.Duration, conn int, d wire.Direction, msg []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

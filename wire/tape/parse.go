@@ -51,140 +51,114 @@ func parseHeader(b []byte) (Header, error) {
 // parse parses b, one line of a tape, into l. The slices of l are parts of b. If the line has no time, l.Time is not
 // changed.
 func (l *Line) parse(b []byte) error {
-	seen := members(0)
+	dir := false
 	m := scan.ReadObject(b, depth)
 	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
-		has, err := l.member(key, val)
-		if err != nil {
+		dir = dir || string(key) == "dir"
+		if err := l.member(key, val); err != nil {
 			return err
 		}
-		seen |= has
 	}
 	if err := m.Err(); err != nil {
 		return fmt.Errorf("not a JSON object: %w", err)
 	}
-	return l.settle(seen)
+	return l.settle(dir)
 }
 
-// members is the set of members that a line has.
-type members uint16
-
-const (
-	hasDir members = 1 << iota
-	hasMsg
-	hasBytes
-	hasMatch
-	hasOpen
-	hasClose
-	hasHTTP
-	hasNote
-	hasExtras // bind, vars, name, re, optional, binary
-	hasTape
-	hasOther
-)
-
-func (l *Line) member(key, val []byte) (members, error) {
+func (l *Line) member(key, val []byte) error {
 	switch string(key) {
 	case "t":
-		return 0, l.setTime(val)
+		return l.setTime(val)
 	case "dir":
-		return hasDir, l.setDir(val)
+		return l.setDir(val)
 	case "conn":
 		n, err := strconv.Atoi(string(val))
 		if err != nil || n < 0 {
-			return 0, errors.New(`"conn" is not a connection number`)
+			return errors.New(`"conn" is not a connection number`)
 		}
 		l.Conn = n
-		return 0, nil
+		return nil
 	case "msg":
 		l.Msg = val
-		return hasMsg, nil
-	case "text", "base64":
-		return hasBytes, l.setBytes(string(key), val)
+		return nil
 	}
 	return l.rareMember(string(key), val)
 }
 
 // rareMember parses the members that only few lines have.
-func (l *Line) rareMember(key string, val []byte) (members, error) {
+func (l *Line) rareMember(key string, val []byte) error {
 	switch key {
+	case "text", "base64":
+		return l.setBytes(key, val)
 	case "open":
 		l.Open = &Open{}
-		return hasOpen, decode(key, val, l.Open)
+		return decode(key, val, l.Open)
 	case "close":
 		l.Close = &Close{}
-		return hasClose, decode(key, val, l.Close)
+		return decode(key, val, l.Close)
 	case "http":
 		l.HTTP = &HTTP{}
-		return hasHTTP, decode(key, val, l.HTTP)
+		return decode(key, val, l.HTTP)
 	case "note":
-		return hasNote, named(key, text(val, &l.Note))
+		l.Kind = Note // if the line has nothing else
+		return named(key, text(val, &l.Note))
 	case "match":
-		return hasMatch, named(key, text(val, &l.Match))
+		if string(val) == `""` {
+			return errors.New(`"match" is empty`)
+		}
+		return named(key, text(val, &l.Match))
 	case "name":
-		return hasExtras, named(key, text(val, &l.Name))
+		return named(key, text(val, &l.Name))
 	case "re":
-		return hasExtras, named(key, text(val, &l.Re))
+		return named(key, text(val, &l.Re))
 	case "vars":
-		return hasExtras, decode(key, val, &l.Vars)
+		return decode(key, val, &l.Vars)
 	case "optional":
-		return hasExtras, decode(key, val, &l.Optional)
+		return decode(key, val, &l.Optional)
 	case "bind":
-		return hasExtras, l.setBind(val)
+		return l.setBind(val)
 	case "binary":
-		return hasExtras, decode(key, val, &l.Binary)
+		return decode(key, val, &l.Binary)
 	case "tape":
-		return hasTape, nil
-	}
-	return hasOther, nil
-}
-
-// settle determines the kind of a line from the members that it has. If these contradict each other, it returns an
-// error with the reason.
-func (l *Line) settle(seen members) error {
-	kind, err := seen.kind()
-	if err != nil {
-		return err
-	}
-	l.Kind = kind
-	if seen&hasMatch != 0 && l.Match == "" {
-		return errors.New(`"match" is empty`)
-	}
-	if l.Vars && l.Msg == nil {
-		return errors.New(`"vars" needs a "msg"`)
+		return errors.New("a second header: tapes cannot be joined")
 	}
 	return nil
 }
 
-func (seen members) kind() (Kind, error) {
-	has := func(any members) bool { return seen&any != 0 }
-	if has(hasTape) {
-		return 0, errors.New("a second header: tapes cannot be joined")
-	}
-	if has(hasMsg | hasBytes | hasMatch) {
-		switch {
-		case has(hasOpen | hasClose | hasHTTP):
-			return 0, errors.New(`a line can have only one of "msg", "open", "close" and "http"`)
-		case has(hasMsg) && has(hasBytes):
-			return 0, errors.New(`a line cannot have both "msg" and "text" or "base64"`)
-		case !has(hasDir):
-			return 0, errors.New(`"dir" is missing: "send" or "recv"`)
-		}
-		return Message, nil
-	}
+// settle determines the kind of a line from its members; dir is set if it has a direction. If the members contradict each
+// other, settle returns an error with the reason.
+func (l *Line) settle(dir bool) error {
 	switch {
-	case has(hasExtras):
-		return 0, errors.New(`"bind", "vars", "name", "re", "optional" and "binary" need a message`)
-	case has(hasOpen):
-		return Opening, nil
-	case has(hasClose):
-		return Closing, nil
-	case has(hasHTTP):
-		return Exchange, nil
-	case has(hasNote):
-		return Note, nil
+	case l.Payload() != nil || l.Match != "":
+		l.Kind = Message
+		return l.checkMessage(dir)
+	case l.Bind != nil || l.Vars || l.Name != "" || l.Re != "" || l.Optional || l.Binary:
+		return errors.New(`"bind", "vars", "name", "re", "optional" and "binary" need a message`)
+	case l.Open != nil:
+		l.Kind = Opening
+	case l.Close != nil:
+		l.Kind = Closing
+	case l.HTTP != nil:
+		l.Kind = Exchange
+	case l.Kind != Note:
+		return errors.New(`it has none of "msg", "text", "base64", "match", "open", "close", "http" and "note"`)
 	}
-	return 0, errors.New(`it has none of "msg", "text", "base64", "match", "open", "close", "http" and "note"`)
+	return nil
+}
+
+// checkMessage returns an error if members of a message contradict each other.
+func (l *Line) checkMessage(dir bool) error {
+	switch {
+	case l.Open != nil || l.Close != nil || l.HTTP != nil:
+		return errors.New(`a line can have only one of "msg", "open", "close" and "http"`)
+	case l.Msg != nil && l.Bytes != nil:
+		return errors.New(`a line cannot have both "msg" and "text" or "base64"`)
+	case !dir:
+		return errors.New(`"dir" is missing: "send" or "recv"`)
+	case l.Vars && l.Msg == nil:
+		return errors.New(`"vars" needs a "msg"`)
+	}
+	return nil
 }
 
 // maxSeconds is the largest time on a line in seconds, which is a hundred years.

@@ -17,13 +17,12 @@ const maxLine = wire.DefaultMaxMessage/3*4 + 64<<10
 // A Reader reads a tape line by line, with bounded memory.
 type Reader struct {
 	name   string
-	r      *bufio.Reader
+	lines  *bufio.Scanner
 	header Header
 	line   Line
 	number int
-	long   []byte // the last line, if it is longer than the buffer of r
-	offset int64  // the offset at which the last line ends in the file
-	last   int    // the length of the last line in bytes, including its line break
+	start  int64 // the offset of the last line in the file
+	length int   // the length of the last line in bytes, including its line break
 	cut    bool
 	err    error // the error that Next returns from now on
 }
@@ -31,7 +30,15 @@ type Reader struct {
 // NewReader reads the header of the tape in r. name is the name of the file for errors. These are usage Faults that contain the
 // line number and the reason.
 func NewReader(r io.Reader, name string) (*Reader, error) {
-	t := &Reader{name: name, r: bufio.NewReaderSize(r, 64<<10)}
+	t := &Reader{name: name, lines: bufio.NewScanner(r)}
+	t.lines.Buffer(make([]byte, 0, 64<<10), maxLine)
+	t.lines.Split(func(data []byte, end bool) (n int, line []byte, err error) {
+		if n, line, err = bufio.ScanLines(data, end); n > 0 {
+			t.number++
+			t.start, t.length = t.start+int64(t.length), n
+		}
+		return n, line, err
+	})
 	b, err := t.next()
 	if err == io.EOF {
 		t.number = max(t.number, 1)
@@ -62,10 +69,10 @@ func (t *Reader) Next() (*Line, error) {
 	}
 	t.line = Line{Number: t.number, Time: t.line.Time}
 	if err := t.line.parse(b); err != nil {
-		if t.ended() && isCut(b) {
-			t.cut, t.err = true, io.EOF
-		} else {
-			t.err = t.fault(err)
+		t.err = t.fault(err)
+		if isCut(b) && !t.lines.Scan() { // it is the last line
+			t.err = t.end()
+			t.cut = t.err == io.EOF
 		}
 		return nil, t.err
 	}
@@ -73,7 +80,7 @@ func (t *Reader) Next() (*Line, error) {
 }
 
 // Span returns the offset and the length, in bytes, of the last line.
-func (t *Reader) Span() (offset int64, length int) { return t.offset - int64(t.last), t.last }
+func (t *Reader) Span() (offset int64, length int) { return t.start, t.length }
 
 // Cut reports, after io.EOF, whether the file ends in the middle of a line, which can happen when a recording is interrupted. Next does
 // not return such a line. line is its number.
@@ -87,57 +94,24 @@ func (l *Line) ParseLine(b []byte) error {
 
 // next returns the next line that is not blank.
 func (t *Reader) next() ([]byte, error) {
-	for {
-		b, err := t.read()
-		if err != nil && err != io.EOF {
-			return nil, err
-		}
-		if b = scan.Trim(b); len(b) > 0 {
+	for t.lines.Scan() {
+		if b := scan.Trim(t.lines.Bytes()); len(b) > 0 {
 			return b, nil
 		}
-		if err != nil {
-			return nil, err
-		}
 	}
+	return nil, t.end()
 }
 
-// read returns one line. With io.EOF, it returns the bytes that follow the last line break.
-func (t *Reader) read() ([]byte, error) {
-	b, err := t.r.ReadSlice('\n')
-	if len(b) > 0 {
-		t.number++
+// end returns why there are no more lines: io.EOF, or a Fault.
+func (t *Reader) end() error {
+	switch err := t.lines.Err(); {
+	case err == nil:
+		return io.EOF
+	case errors.Is(err, bufio.ErrTooLong):
+		return Fault(t.name, t.number+1, fmt.Errorf("it is longer than %d MiB", maxLine>>20))
+	default:
+		return wire.NewFault(wire.IO, "reading the tape "+t.name+": "+err.Error(), err)
 	}
-	defer func() { t.offset += int64(t.last) }()
-	t.last = len(b)
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return b, t.readFault(err)
-	}
-	if cap(t.long) > 1<<20 {
-		t.long = nil // frees the memory of a very long line
-	}
-	t.long = append(t.long[:0], b...)
-	for errors.Is(err, bufio.ErrBufferFull) {
-		if len(t.long) > maxLine {
-			return nil, t.fault(fmt.Errorf("it is longer than %d MiB", maxLine>>20))
-		}
-		b, err = t.r.ReadSlice('\n')
-		t.long = append(t.long, b...)
-		t.last = len(t.long)
-	}
-	return t.long, t.readFault(err)
-}
-
-func (t *Reader) readFault(err error) error {
-	if err == nil || err == io.EOF {
-		return err
-	}
-	return wire.NewFault(wire.IO, "reading the tape "+t.name+": "+err.Error(), err)
-}
-
-// ended reports whether the input has no further bytes.
-func (t *Reader) ended() bool {
-	_, err := t.r.Peek(1)
-	return err == io.EOF
 }
 
 func isCut(b []byte) bool {

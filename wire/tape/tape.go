@@ -15,9 +15,6 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Version is the version of the format that is supported.
-const Version = 1
-
 // Redacted is the beginning of the placeholder for a secret on a tape. It is followed by a number, which is the same for equal
 // secrets. In comparisons, a placeholder matches any value.
 const Redacted = redact.Mark
@@ -71,11 +68,6 @@ const (
 	Exchange             // an HTTP exchange: the request and the head of the response
 	Note                 // a text for the user
 )
-
-var kindNames = [...]string{"message", "open", "close", "http", "note"}
-
-// String returns the name of the kind in lower case.
-func (k Kind) String() string { return kindNames[k] }
 
 // A Line is a line on a tape other than the header. Its Kind determines which fields are used.
 type Line struct {

@@ -216,41 +216,42 @@ func TestWriterAllocatesNothing(t *testing.T) {
 	defer w.Close()
 	msg := []byte(`{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0x1","result":{"number":12}}}`)
 	for range 3000 { // until the buffers have reached their size
-		w.Record(1, wire.Recv, msg)
+		w.Record(w.Elapsed(), 1, wire.Recv, msg)
 	}
-	if n := testing.AllocsPerRun(5000, func() { w.Record(1, wire.Recv, msg) }); n != 0 {
+	if n := testing.AllocsPerRun(5000, func() { w.Record(w.Elapsed(), 1, wire.Recv, msg) }); n != 0 {
 		t.Errorf("%v allocations a message", n)
 	}
 }
 
 // Reading a tape returns the recorded messages, without line breaks between tokens.
 func TestWriter(t *testing.T) {
-	var buf bytes.Buffer
-	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-	w, err := NewWriter(&buf, Header{Dialect: "scomp"}, Options{Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Add(Line{Kind: Opening, Open: &Open{}})
-	now = now.Add(13200 * time.Microsecond)
-	w.Record(0, wire.Send, []byte("{\n \"a\": 1.10}\r\n"))
-	w.Record(0, wire.Recv, []byte("\xff"))
-	w.Record(0, wire.Recv, nil)
-	w.Record(0, wire.Recv, []byte("hello"))
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	w.Record(0, wire.Recv, []byte("late"))
-	want := `{"tape":1,"dialect":"scomp","started":"2026-01-31T12:00:00Z"}
+	synctest.Test(t, func(t *testing.T) { // where time begins in the year 2000
+		var buf bytes.Buffer
+		w, err := NewWriter(&buf, Header{Dialect: "scomp"}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Add(Line{Kind: Opening, Open: &Open{}})
+		time.Sleep(13200 * time.Microsecond)
+		w.Record(w.Elapsed(), 0, wire.Send, []byte("{\n \"a\": 1.10}\r\n"))
+		for _, msg := range []string{"\xff", "", "hello"} {
+			w.Record(w.Elapsed(), 0, wire.Recv, []byte(msg))
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		w.Record(w.Elapsed(), 0, wire.Recv, []byte("late"))
+		want := `{"tape":1,"dialect":"scomp","started":"2000-01-01T00:00:00Z"}
 {"t":0,"open":{}}
 {"t":0.0132,"dir":"send","msg":{"a":1.10}}
 {"t":0.0132,"dir":"recv","base64":"/w=="}
 {"t":0.0132,"dir":"recv","text":""}
 {"t":0.0132,"dir":"recv","text":"hello"}
 `
-	if buf.String() != want {
-		t.Errorf("got %s", buf.String())
-	}
+		if buf.String() != want {
+			t.Errorf("got %s", buf.String())
+		}
+	})
 }
 
 // Single lines are written at once, and many lines together within 5 ms.
@@ -271,7 +272,7 @@ func TestFlushing(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		for range 3 {
-			w.Record(0, wire.Send, []byte("1"))
+			w.Record(w.Elapsed(), 0, wire.Send, []byte("1"))
 		}
 		mu.Lock()
 		if len(writes) != 2 {
@@ -306,55 +307,33 @@ func (f *fullFile) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// The tape has everything that fits on the disk, even if one write exceeds the room.
-func TestFullDiskAtOnce(t *testing.T) {
-	file, err := os.Create(filepath.Join(t.TempDir(), "x.tape"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	now := time.Now()
-	w, err := NewWriter(&fullFile{file, 1000}, Header{}, Options{Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 100 {
-		w.Record(0, wire.Send, []byte("1"))
-	}
-	if err := w.Close(); err == nil {
-		t.Error("no error")
-	}
-	b, err := os.ReadFile(file.Name())
-	if err != nil || len(b) < 950 || b[len(b)-1] != '\n' {
-		t.Errorf("%d bytes, %v: %q", len(b), err, b[max(len(b)-50, 0):])
-	}
-}
-
-// When the disk is full, the tape ends with a whole line, and rpcx warns once.
+// When the disk is full, the tape ends with a whole line, and rpcx warns once. It has everything that fits on the disk, even if one
+// write exceeds the room.
 func TestFullDisk(t *testing.T) {
-	file, err := os.Create(filepath.Join(t.TempDir(), "x.tape"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	var told []error
-	now := time.Now()
-	w, err := NewWriter(&fullFile{file, 120}, Header{}, Options{
-		Failed: func(err error) { told = append(told, err) },
-		Now:    func() time.Time { now = now.Add(time.Second); return now },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 10 {
-		w.Record(0, wire.Send, []byte("1"))
-	}
-	err = w.Close()
-	if err == nil || err.Error() != "the tape cannot be written: no space left on device" || len(told) != 1 {
-		t.Errorf("%v, reported %v", err, told)
-	}
-	b, err := os.ReadFile(file.Name())
-	if lines := strings.Count(string(b), "\n"); err != nil || lines != 3 || b[len(b)-1] != '\n' {
-		t.Errorf("%d lines, %v: %q", lines, err, b)
+	for pause, room := range map[time.Duration]int{0: 1000, time.Second: 120} {
+		synctest.Test(t, func(t *testing.T) {
+			file, err := os.Create(filepath.Join(t.TempDir(), "x.tape"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			var told []error
+			w, err := NewWriter(&fullFile{file, room}, Header{}, Options{Failed: func(err error) { told = append(told, err) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 100 {
+				time.Sleep(pause)
+				w.Record(w.Elapsed(), 0, wire.Send, []byte("1"))
+			}
+			err = w.Close()
+			if err == nil || err.Error() != "the tape cannot be written: no space left on device" || len(told) != 1 {
+				t.Errorf("%v, reported %v", err, told)
+			}
+			b, err := os.ReadFile(file.Name())
+			if err != nil || len(b) < room-50 || len(b) > room || b[len(b)-1] != '\n' {
+				t.Errorf("%d bytes of %d, %v: %q", len(b), room, err, b[max(len(b)-50, 0):])
+			}
+		})
 	}
 }

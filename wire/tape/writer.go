@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"io"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -21,9 +22,7 @@ type Options struct {
 	// redacted.
 	Redact func(dst, msg []byte) (out []byte, is Text)
 	// Failed is called once, with the reason, if writing fails. Recording then stops. Failed must not block. It may be nil.
-	Failed func(err error)
-	// Now returns the current time. If it is nil, time.Now is used.
-	Now     func() time.Time
+	Failed  func(err error)
 	Follows *Tape // the existing tape that is continued, without another header; nil for a new tape
 }
 
@@ -62,28 +61,26 @@ type Writer struct {
 	at      time.Duration // the time of the last line; times never decrease
 	scratch []byte        // the last message after it was redacted
 	flushed time.Duration
-	timer   *time.Timer // flushes the buffer; nil until it is needed
-	armed   bool        // timer is running
-	size    int64       // the total size of the lines that were written, in bytes
-	err     error       // why writing stopped, or nil
+	armed   bool  // a timer is running that flushes the buffer
+	size    int64 // the total size of the lines that were written, in bytes
+	err     error // why writing stopped, or nil
 }
 
 // A frame is the line of a message without the time and the message itself. It also stores the text that preceded the last
 // message.
 type frame struct {
-	conn      int
-	line      []byte
-	time, msg int // where the time and the message belong in line
-	head      []byte
-	at        time.Duration // the time in head; negative if head is empty
+	conn int
+	tail []byte        // the text between the time and the message, or nil
+	head []byte        // the text before a message
+	at   time.Duration // the time in head; negative if head is empty
 }
 
 // before returns the text that precedes a message recorded at the time at.
 func (f *frame) before(at time.Duration) []byte {
 	if f.at != at {
 		f.at = at
-		f.head = appendSeconds(append(f.head[:0], f.line[:f.time]...), at)
-		f.head = append(f.head, f.line[f.time:f.msg]...)
+		f.head = appendSeconds(append(f.head[:0], `{"t":`...), at)
+		f.head = append(f.head, f.tail...)
 	}
 	return f.head
 }
@@ -92,9 +89,6 @@ func (f *frame) before(at time.Duration) []byte {
 // NewWriter sets it to the current time.
 func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 	now := time.Now()
-	if o.Now != nil {
-		now = o.Now()
-	}
 	if h.Started.IsZero() {
 		h.Started = now
 	}
@@ -113,14 +107,9 @@ func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 	return t, nil
 }
 
-// Record records messages that arrived together on connection conn (0 if there is only one). It does not keep them.
-func (t *Writer) Record(conn int, d wire.Direction, msg []byte, more ...[]byte) {
-	t.RecordAt(t.Elapsed(), conn, d, msg, more...)
-}
-
-// RecordAt is like Record, but for messages that arrived at a time that Elapsed has returned. Messages that arrived together need
-// only one reading of the clock.
-func (t *Writer) RecordAt(at time.Duration, conn int, d wire.Direction, msg []byte, more ...[]byte) {
+// Record records messages that arrived together on connection conn (0 if there is only one), at a time that Elapsed has returned. It
+// does not keep them.
+func (t *Writer) Record(at time.Duration, conn int, d wire.Direction, msg []byte, more ...[]byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.err != nil {
@@ -149,7 +138,7 @@ func (t *Writer) message(f *frame, d wire.Direction, msg []byte) {
 		is = JSON
 	}
 	if written := line[start:]; is != Unknown && onOneLine(written, is == Printable) {
-		t.buf = append(line, f.line[f.msg:]...)
+		t.buf = append(line, "}\n"...)
 	} else {
 		t.scratch = append(t.scratch[:0], written...)
 		t.buf = t.appendOther(line[:len(t.buf)], Line{Time: t.at, Conn: f.conn, Dir: d})
@@ -159,24 +148,14 @@ func (t *Writer) message(f *frame, d wire.Direction, msg []byte) {
 // frame returns the frame for messages in direction d on conn.
 func (t *Writer) frame(conn int, d wire.Direction) *frame {
 	f := &t.frames[d]
-	if f.line != nil && f.conn == conn {
+	if f.tail != nil && f.conn == conn {
 		return f
 	}
-	f.conn, f.at = conn, -1
-	o := scan.AppendObject(f.line[:0])
-	here := func(at *int) func(b []byte) ([]byte, error) {
-		return func(b []byte) ([]byte, error) {
-			*at = len(b)
-			return b, nil
-		}
-	}
-	_ = o.Append("t", here(&f.time))
+	f.conn, f.at, f.tail = conn, -1, f.tail[:0]
 	if conn != 0 {
-		o.Int("conn", int64(conn))
+		f.tail = strconv.AppendInt(append(f.tail, `,"conn":`...), int64(conn), 10)
 	}
-	o.Text("dir", d.String())
-	_ = o.Append("msg", here(&f.msg))
-	f.line = append(o.End(), '\n')
+	f.tail = append(append(append(f.tail, `,"dir":"`...), d.String()...), `","msg":`...)
 	return f
 }
 
@@ -212,12 +191,7 @@ func (t *Writer) Add(l Line) {
 }
 
 // Elapsed returns the time since the tape was started.
-func (t *Writer) Elapsed() time.Duration {
-	if t.o.Now == nil {
-		return time.Since(t.start)
-	}
-	return t.o.Now().Sub(t.start)
-}
+func (t *Writer) Elapsed() time.Duration { return time.Since(t.start) }
 
 // added must be called after a line was added to the buffer. It flushes the buffer, or starts the timer for that.
 func (t *Writer) added(now time.Duration) {
@@ -227,11 +201,7 @@ func (t *Writer) added(now time.Duration) {
 		t.flush()
 	case !t.armed:
 		t.armed = true
-		if t.timer == nil {
-			t.timer = time.AfterFunc(flushDelay, t.flushDelayed)
-		} else {
-			t.timer.Reset(flushDelay)
-		}
+		time.AfterFunc(flushDelay, t.flushDelayed)
 	}
 }
 
@@ -271,9 +241,6 @@ func (t *Writer) flush() {
 func (t *Writer) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.timer != nil {
-		t.timer.Stop()
-	}
 	t.flush()
 	err := t.err
 	t.err = cmp.Or(t.err, os.ErrClosed)

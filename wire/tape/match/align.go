@@ -69,7 +69,7 @@ func (a *aligner) renamed(path []string, want, got []byte) {
 				continue
 			}
 			from, to := append(path, name), append(path, other)
-			a.drop(pointer(to))
+			a.replace(pointer(to))
 			a.replace(pointer(from), Difference{Want: val, Got: same, Text: "renamed to " + other, Moved: &Moved{pointer(to), got}, Pointer: pointer(from)})
 			break
 		}
@@ -79,23 +79,7 @@ func (a *aligner) renamed(path []string, want, got []byte) {
 // has reports whether there is a difference at path itself.
 func (a *aligner) has(path []string) bool {
 	at := pointer(path)
-	for _, d := range a.found {
-		if d.Pointer == at && !d.renamed() {
-			return true
-		}
-	}
-	return false
-}
-
-// drop removes the differences at or below a pointer.
-func (a *aligner) drop(pointer string) {
-	kept := a.found[:0:0]
-	for _, d := range a.found {
-		if d.Pointer != pointer && !strings.HasPrefix(d.Pointer, pointer+"/") {
-			kept = append(kept, d)
-		}
-	}
-	a.found = kept
+	return slices.ContainsFunc(a.found, func(d Difference) bool { return d.Pointer == at && !d.renamed() })
 }
 
 // replace replaces the differences at or below a pointer with all.

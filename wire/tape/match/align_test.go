@@ -21,7 +21,7 @@ func TestAligned(t *testing.T) {
 		{`{"total":900,"b":1}`, `{"b":2,"sum":900}`, []string{"/total is renamed to sum", "/b is 2 instead of 1"}},
 		{`{"total":900}`, `{"sum":901}`, []string{"/total is missing (expected 900)", "/sum is unexpected: 901"}},
 	} {
-		found := r.Compare("", []byte(test.want), []byte(test.got), nil)
+		found := r.Compare("", []byte(test.want), []byte(test.got), &Values{})
 		var words []string
 		for _, d := range found {
 			words = append(words, d.String()[len(": "):])
@@ -36,7 +36,7 @@ func TestAligned(t *testing.T) {
 			}
 		}
 		patched := Patch([]byte(test.want), found)
-		if again := r.Compare("", patched, []byte(test.got), nil); len(again) > 0 {
+		if again := r.Compare("", patched, []byte(test.got), &Values{}); len(again) > 0 {
 			t.Errorf("%s, %s: patched to %s", test.want, test.got, patched)
 		}
 	}

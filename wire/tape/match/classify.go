@@ -129,7 +129,7 @@ func IDs(s *dialect.Shape, want, got []byte) []Difference {
 		return nil
 	}
 	var all Rules // these rules ignore nothing
-	return all.Compare("", want, SetID(s, want, theirs), nil)
+	return all.Compare("", want, SetID(s, want, theirs), &Values{})
 }
 
 // Elements returns the messages in a batch. Any other message is returned as the only element.
@@ -137,9 +137,5 @@ func Elements(s *dialect.Shape, msg []byte) (parts [][]byte, batch bool) {
 	if s.Arrays || scan.Type(scan.Trim(msg)) != 'a' {
 		return [][]byte{msg}, false
 	}
-	m := scan.ReadArray(msg, wire.DefaultMaxDepth)
-	for _, part, ok := m.Next(); ok; _, part, ok = m.Next() {
-		parts = append(parts, part)
-	}
-	return parts, true
+	return slices.Collect(scan.Elements(msg)), true
 }

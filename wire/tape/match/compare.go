@@ -2,6 +2,7 @@ package match
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +14,7 @@ import (
 
 // Compare compares got with the recorded message want. The differences have no line numbers. They are in the order of the members of
 // want. Members that only got has come last. method is the method of the message or, for a response, of its request. A redacted value
-// matches any other value. values may be nil.
+// matches any other value.
 func (r *Rules) Compare(method string, want, got []byte, values *Values) (found []Difference) {
 	w := walk{each: func(path []string, want, got []byte) {
 		if !r.mayDiffer(method, path, want, got, values) {
@@ -116,42 +117,21 @@ func (w *walk) inside(step string, want, got []byte) {
 }
 
 func (w *walk) objects(want, got []byte) {
-	there := members(got)
-	m := scan.ReadObject(want, wire.DefaultMaxDepth+1)
-	seen := map[string]bool{}
-	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
-		name := scan.Key(key)
-		if !seen[name] {
-			seen[name] = true
-			w.inside(name, last(want, name, val), there[name])
-		}
-	}
-	m = scan.ReadObject(got, wire.DefaultMaxDepth+1)
-	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
-		if name := scan.Key(key); !seen[name] {
-			seen[name] = true
-			w.inside(name, nil, val)
+	mine, theirs := members(want), members(got)
+	for _, obj := range [][]byte{want, got} {
+		for name := range scan.Named(obj) {
+			one, two := mine[name], theirs[name]
+			if one != nil || two != nil { // this is the first occurrence of the name
+				delete(mine, name)
+				delete(theirs, name)
+				w.inside(name, one, two)
+			}
 		}
 	}
 }
 
-// last returns the value of a member. If the member is repeated, it returns the last value, as decoders do. first is
-// the value of its first occurrence.
-func last(obj []byte, name string, first []byte) []byte {
-	if bytes.Count(obj, []byte(`"`+name+`"`)) < 2 {
-		return first
-	}
-	return members(obj)[name]
-}
-
-func members(obj []byte) map[string][]byte {
-	all := map[string][]byte{}
-	m := scan.ReadObject(obj, wire.DefaultMaxDepth+1)
-	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
-		all[scan.Key(key)] = val
-	}
-	return all
-}
+// members returns the values of an object's members. If a member is repeated, the last value counts, as in decoders.
+func members(obj []byte) map[string][]byte { return maps.Collect(scan.Named(obj)) }
 
 func (w *walk) arrays(want, got []byte) {
 	x, y := scan.ReadArray(want, wire.DefaultMaxDepth+1), scan.ReadArray(got, wire.DefaultMaxDepth+1)

@@ -10,17 +10,11 @@ import (
 // Edit appends val to b. It calls to for each value in val, and appends what to returns in place of the value, unless that is nil.
 // It calls to for a value before it calls to for the values inside. path leads to the value, and to must not keep it.
 func Edit(b, val []byte, to func(path []string, val []byte) []byte) []byte {
-	e := editor{to: to}
-	return e.value(b, val)
+	return edit(b, val, nil, to)
 }
 
-type editor struct {
-	to   func(path []string, val []byte) []byte
-	path []string
-}
-
-func (e *editor) value(b, val []byte) []byte {
-	if other := e.to(e.path, val); other != nil {
+func edit(b, val []byte, path []string, to func(path []string, val []byte) []byte) []byte {
+	if other := to(path, val); other != nil {
 		return append(b, other...)
 	}
 	if kind := scan.Type(val); kind == 'o' || kind == 'a' {
@@ -29,10 +23,7 @@ func (e *editor) value(b, val []byte) []byte {
 			if key != nil {
 				step = scan.Key(key)
 			}
-			e.path = append(e.path, step)
-			b = e.value(b, part)
-			e.path = e.path[:len(e.path)-1]
-			return b, nil
+			return edit(b, part, append(path, step), to), nil
 		})
 		if err == nil {
 			return out

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strconv"
 
-	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -41,9 +40,7 @@ func (h *hasher) value(val []byte) uint64 {
 	switch kind := scan.Type(val); kind {
 	case 'o':
 		sum := uint64('o')
-		m := scan.ReadObject(val, wire.DefaultMaxDepth+1)
-		for key, part, ok := m.Next(); ok; key, part, ok = m.Next() {
-			name := scan.Key(key)
+		for name, part := range scan.Named(val) {
 			if h.loose && at(h.rules.varies, h.method, append(h.path, name)) {
 				continue
 			}
@@ -51,10 +48,8 @@ func (h *hasher) value(val []byte) uint64 {
 		}
 		return sum
 	case 'a':
-		sum := uint64('a')
-		m := scan.ReadArray(val, wire.DefaultMaxDepth+1)
-		i := 0
-		for _, part, ok := m.Next(); ok; _, part, ok = m.Next() {
+		sum, i := uint64('a'), 0
+		for part := range scan.Elements(val) {
 			sum = mix(sum, h.inside(strconv.Itoa(i), part))
 			i++
 		}

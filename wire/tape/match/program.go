@@ -2,7 +2,6 @@ package match
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -15,11 +14,11 @@ func Program(msg []byte, pointer string) (program, last string) {
 	var b strings.Builder
 	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		name := scan.Unescape(step)
-		index, err := strconv.Atoi(name)
+		kind := scan.Type(msg)
+		msg = scan.At(msg, "/"+step)
 		switch {
-		case scan.Type(msg) == 'a' && err == nil:
+		case kind == 'a':
 			b.WriteString("[" + name + "]")
-			msg = element(msg, index)
 			continue
 		case wire.IsName(name):
 			b.WriteString("." + name)
@@ -27,7 +26,6 @@ func Program(msg []byte, pointer string) (program, last string) {
 			b.WriteString(".[" + string(scan.AppendQuoted(nil, name)) + "]")
 		}
 		last = name
-		msg = members(msg)[name]
 	}
 	return b.String(), last
 }
@@ -53,14 +51,4 @@ func PointerOf(program string) (string, bool) {
 		path, rest = append(path, step), rest[len(m[0]):]
 	}
 	return pointer(path), path != nil
-}
-
-func element(array []byte, i int) []byte {
-	for part := range scan.Elements(array) {
-		if i == 0 {
-			return part
-		}
-		i--
-	}
-	return nil
 }

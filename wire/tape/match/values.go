@@ -2,7 +2,6 @@ package match
 
 import (
 	"bytes"
-	"strconv"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -20,19 +19,16 @@ type Values struct {
 
 // live returns the live value for a recorded value.
 func (v *Values) live(recorded []byte) (string, bool) {
-	if v == nil {
-		return "", false
-	}
 	live, ok := v.byText[string(recorded)]
 	return live, ok
 }
 
 // Any reports whether any value is mapped to a different one.
-func (v *Values) Any() bool { return v != nil && len(v.byText) > 0 }
+func (v *Values) Any() bool { return len(v.byText) > 0 }
 
 // opens reports whether want, the value at path in a response, is the name of a new stream.
 func (v *Values) opens(path []string, want []byte) bool {
-	return v != nil && v.IsStream != nil && len(path) == 1 && path[0] == "result" && v.IsStream(want)
+	return v.IsStream != nil && len(path) == 1 && path[0] == "result" && v.IsStream(want)
 }
 
 // StreamOf returns the name of an item's stream, as JSON. It returns nil if msg is not an item.
@@ -61,21 +57,10 @@ func (r *Rules) StreamAt(msg []byte) (id []byte, pointer string) {
 // EndsStream returns, as JSON, the name of the stream that the request msg ends. The stream must be known to v. For any
 // other request, it returns nil.
 func (r *Rules) EndsStream(method string, msg []byte, v *Values) []byte {
-	params := scan.Get(msg, "params")
-	ends := func(val []byte, name string) bool {
-		return at(r.ends, method, []string{"params", name}) && v.IsStream != nil && v.IsStream(val)
-	}
-	i := 0
-	for name, val := range scan.Named(params) {
-		if ends(val, name) {
+	for name, val := range scan.Parts(scan.Get(msg, "params")) {
+		if at(r.ends, method, []string{"params", name}) && v.IsStream != nil && v.IsStream(val) {
 			return val
 		}
-	}
-	for val := range scan.Elements(params) {
-		if ends(val, strconv.Itoa(i)) {
-			return val
-		}
-		i++
 	}
 	return nil
 }
@@ -122,19 +107,11 @@ func looksGenerated(val []byte) bool {
 
 // Strings calls each for the JSON strings in msg that look generated.
 func Strings(msg []byte, each func(val []byte)) {
-	switch scan.Type(msg) {
-	case 's':
-		if looksGenerated(msg) {
-			each(msg)
-		}
-	case 'o':
-		for _, part := range scan.Named(msg) {
-			Strings(part, each)
-		}
-	case 'a':
-		for part := range scan.Elements(msg) {
-			Strings(part, each)
-		}
+	if scan.Type(msg) == 's' && looksGenerated(msg) {
+		each(msg)
+	}
+	for _, part := range scan.Parts(msg) {
+		Strings(part, each)
 	}
 }
 

@@ -2,11 +2,13 @@ package match
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
-	"unicode"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -42,7 +44,7 @@ func mayVary(name string, val []byte) bool {
 }
 
 func namesTime(name string) bool {
-	words := wordsOf(name)
+	words := wire.Map(words().FindAllString(name, -1), strings.ToLower)
 	if n := len(words); n > 1 && slices.Contains(unitWords, words[n-1]) {
 		words = words[:n-1]
 	}
@@ -50,31 +52,8 @@ func namesTime(name string) bool {
 	return n > 0 && (slices.Contains(timeWords, words[n-1]) || n > 1 && words[n-1] == atWord)
 }
 
-// wordsOf splits a name such as createdAt, created_at or created-at into words.
-func wordsOf(name string) (words []string) {
-	var word strings.Builder
-	flush := func() {
-		if word.Len() > 0 {
-			words = append(words, word.String())
-			word.Reset()
-		}
-	}
-	lower := false // whether the previous rune was a lowercase letter
-	for _, r := range name {
-		switch {
-		case !unicode.IsLetter(r):
-			flush()
-		case unicode.IsUpper(r) && lower:
-			flush()
-			fallthrough
-		default:
-			word.WriteRune(unicode.ToLower(r))
-		}
-		lower = unicode.IsLower(r)
-	}
-	flush()
-	return words
-}
+// words matches the words of a name such as createdAt, created_at or created-at.
+var words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[A-Z]+[a-z]*|[a-z]+") })
 
 // isTime reports whether a JSON string is a time in the format of RFC 3339 or of HTTP.
 func isTime(val []byte) bool {

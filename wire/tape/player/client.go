@@ -3,6 +3,7 @@
 package player
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,9 +32,10 @@ type Options struct {
 	// Found is called by a Server for each difference, on one goroutine for each conversation. Found may be nil.
 	Found func(match.Difference)
 	Tap   wire.Tap // receives every live message; may be nil
+	Noise *Noise   // receives what the peer sends apart from messages; may be nil
 
 	ctx   context.Context // when it ends, programs of the tape are stopped as well; may be nil
-	order order           // for a Client that is one of several; may be nil
+	turn  *turn           // for a Client that is one of several; may be nil
 	began time.Duration   // for a Client that is one of several: when its connection was opened on the tape
 }
 
@@ -57,12 +59,8 @@ func CheckClient(t *transcript.Transcript, o Options) error { return check(t, wi
 // returns the differences in the order of the tape. The error is the reason if the conversation ended too early.
 func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Conn, o Options) ([]*Found, error) {
 	o.ctx = ctx
-	if o.AnswerTimeout <= 0 {
-		o.AnswerTimeout = defaultAnswerTimeout
-	}
-	if o.Linger <= 0 {
-		o.Linger = defaultLinger
-	}
+	o.AnswerTimeout = cmp.Or(o.AnswerTimeout, defaultAnswerTimeout)
+	o.Linger = cmp.Or(o.Linger, defaultLinger)
 	indexes := make([]*index, len(t.Tracks))
 	indexes[track] = newIndex(t.Tracks[track], wire.Send)
 	e := newEngine(t, wire.Send, indexes, o)
@@ -71,7 +69,9 @@ func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Con
 	k := &checking{e: e, o: o, pairing: newPairing(p)}
 	e.policy = k
 	k.passed = func(i int32) { e.start(p, i, e.current) }
-	e.o.order.attach(p, k.awaited)
+	if o.turn != nil {
+		o.turn.p, o.turn.awaited = p, k.awaited
+	}
 	err := e.converse(ctx, c)
 	if cerr := c.Close(); err == nil && cerr != nil && ctx.Err() != nil {
 		err = cerr
@@ -140,7 +140,7 @@ func (k *checking) leftOver(parsed match.Parsed) bool {
 		return true
 	}
 	items := k.p.named(parsed.Method)
-	return parsed.Kind == wire.Notification && items.len() > 0 && k.p.unused(items) == items.len() && k.ending(next)
+	return parsed.Kind == wire.Notification && len(items) > 0 && k.p.unused(items) == len(items) && k.ending(next)
 }
 
 // ending reports whether entry i is the response to a request that ends a stream.
@@ -177,7 +177,7 @@ func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 		return time.Nanosecond, false
 	}
 	if next == transcript.None && len(k.p.queue) == 0 {
-		left := max(k.o.Linger-since, k.e.o.order.left(int32(k.p.track.Len())))
+		left := max(k.o.Linger-since, k.e.o.turn.left(int32(k.p.track.Len())))
 		return left, left <= 0 || k.ended != nil
 	}
 	if k.ended != nil && !errors.Is(k.ended, io.EOF) {
@@ -204,17 +204,4 @@ func (k *checking) lost(c *conn, err error) bool {
 		k.e.failure = err
 	}
 	return !errors.Is(err, io.EOF)
-}
-
-// Texts returns the texts that the server sent on a connection of t and that are not JSON.
-func Texts(t *transcript.Transcript, track int) map[string]bool {
-	k, texts := t.Tracks[track], map[string]bool{}
-	for i := range int32(k.Len()) {
-		if e := k.Entry(i); e.Dir == wire.Recv && e.Kind == wire.Invalid && !e.Handwritten {
-			if msg, err := k.Message(int(i)); err == nil && scan.Valid(msg, wire.DefaultMaxDepth) != nil {
-				texts[string(msg)] = true
-			}
-		}
-	}
-	return texts
 }

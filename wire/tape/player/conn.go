@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
+	"rpcx/wire/tape/transcript"
 )
 
 // An arrival is an event that another goroutine passes to the engine's goroutine.
@@ -40,9 +42,45 @@ func (e *engine) hand(a arrival) bool {
 	}
 }
 
+// A Noise receives the lines of a child that are not messages. Other commands show and skip such lines, but on a tape they belong
+// to the conversation.
+type Noise struct {
+	texts map[string]bool   // those on the tape
+	other func(line []byte) // receives all others; may be nil
+	take  func(line []byte) // receives those on the tape; set when the conversation begins
+}
+
+// NewNoise returns a Noise for a connection of t. It is nil if the server sends nothing on the tape that is not JSON.
+func NewNoise(t *transcript.Transcript, track int, other func(line []byte)) *Noise {
+	k, texts := t.Tracks[track], map[string]bool{}
+	for i := range int32(k.Len()) {
+		if e := k.Entry(i); e.Dir == wire.Recv && e.Kind == wire.Invalid && !e.Handwritten {
+			if msg, err := k.Message(int(i)); err == nil && scan.Valid(msg, wire.DefaultMaxDepth) != nil {
+				texts[string(msg)] = true
+			}
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return &Noise{texts: texts, other: other}
+}
+
+// Line implements wire.Options.Noise. The goroutine that reads from the connection calls it.
+func (n *Noise) Line(line []byte) {
+	if n.texts[string(line)] {
+		n.take(bytes.Clone(line))
+	} else if n.other != nil {
+		n.other(line)
+	}
+}
+
 // add adds a connection and starts its reader.
 func (e *engine) add(c wire.Conn) *conn {
 	k := &conn{Conn: c}
+	if e.o.Noise != nil {
+		e.o.Noise.take = func(line []byte) { e.hand(arrival{conn: k, msg: line}) }
+	}
 	k.exchanger, _ = c.(wire.Exchanger)
 	k.session = newSession(c)
 	_, k.singleExchange = c.(wire.SingleExchange)

@@ -210,18 +210,16 @@ func (r *taped) members(t *testing.T, header []byte, lines []tape.Line, i int) (
 // change checks the differences after a change to the member at pointer, in line number. It returns 1 if the change must be
 // reported, and 0 otherwise.
 func (r *taped) change(t *testing.T, whole, changed []byte, number int, pointer string) int {
-	load := func(b []byte) *transcript.Transcript {
-		tr, err := transcript.Read(bytes.NewReader(b), "x", shapes, rules)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, b)
-		}
-		return tr
-	}
-	a, b := load(whole), load(changed)
+	a, b := load(t, whole), load(t, changed)
 	entry, other := a.Tracks[0].Entry(int32(number-2)), b.Tracks[0].Entry(int32(number-2))
 	compared := differences(t, a, b)
 	var played []match.Difference
-	synctest.Test(t, func(t *testing.T) { played = between(t, a, b, entry.Dir) })
+	synctest.Test(t, func(t *testing.T) {
+		server, client := between(t, a, b)
+		if played = server; entry.Dir == wire.Recv {
+			played = client
+		}
+	})
 	madeUp := slices.Contains(r.madeUp, pointer)
 	if pointer == "/id" && entry.Kind == wire.Request && other.Kind == wire.Request {
 		// An id is generated, so only the responses, which now have another id, are reported.
@@ -266,14 +264,17 @@ func differences(t *testing.T, a, b *transcript.Transcript) []match.Difference {
 	return told(found)
 }
 
-// between plays the server of one tape against the client of another, and returns the differences in messages of direction d.
-func between(t *testing.T, server, client *transcript.Transcript, d wire.Direction) []match.Difference {
-	var there []match.Difference
+// between plays the server of one tape against the client of another, whose connection wrap may change. It returns the differences
+// that each side has found.
+func between(t *testing.T, server, client *transcript.Transcript, wrap ...func(wire.Conn) wire.Conn) (there, here []match.Difference) {
 	s, err := NewServer(server, Options{Found: func(f match.Difference) { there = append(there, f) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	a, b := transport.Pair()
+	for _, wrap := range wrap {
+		a = wrap(a)
+	}
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(t.Context(), b) }()
 	r, err := Client(t.Context(), client, 0, a, Options{})
@@ -283,8 +284,5 @@ func between(t *testing.T, server, client *transcript.Transcript, d wire.Directi
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d == wire.Send {
-		return there
-	}
-	return told(r)
+	return there, told(r)
 }

@@ -74,21 +74,10 @@ type cursor struct {
 }
 
 func newEngine(t *transcript.Transcript, side wire.Direction, indexes []*index, o Options) *engine {
-	if o.order == nil {
-		o.order = unordered{}
-	}
 	return &engine{
 		t: t, o: o, side: side, indexes: indexes, plays: make([]*play, len(t.Tracks)),
 		arrived: make(chan arrival), done: make(chan struct{}), posted: make(chan error), conns: map[*conn]bool{}, asked: map[string]asked{}, lastActive: time.Now(),
 	}
-}
-
-func indexesOf(t *transcript.Transcript, side wire.Direction) []*index {
-	all := make([]*index, len(t.Tracks))
-	for i, track := range t.Tracks {
-		all[i] = newIndex(track, side)
-	}
-	return all
 }
 
 // play returns the play of a track.
@@ -154,7 +143,7 @@ func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
 	case err := <-e.posted:
 		return e.postEnded(err)
 	case <-time.After(wait):
-	case <-e.o.order.woken():
+	case <-e.o.turn.woken():
 	case <-ctx.Done():
 	}
 	return false
@@ -163,7 +152,7 @@ func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
 // proceed sends one message if that is possible. wait is the time until the next message is due, or 0 if it is due now. A message
 // that arrives may end that wait.
 func (e *engine) proceed() (wait time.Duration, over bool) {
-	e.o.order.publish()
+	e.o.turn.publish()
 	if e.posting > e.ignored {
 		if left := e.o.AnswerTimeout - time.Since(e.lastActive); left > 0 {
 			return left, false
@@ -285,9 +274,7 @@ func (e *engine) start(p *play, i int32, c *conn) {
 	}
 	k := &cursor{p: p, next: i + 1, conn: c, from: e.o.began, live: time.Now()}
 	if e.o.Speed > 0 && i != transcript.None {
-		if line, err := p.track.Line(int(i)); err == nil {
-			k.from = line.Time
-		}
+		k.from = p.track.At(int(i))
 	}
 	e.cursors = append(e.cursors, k)
 }

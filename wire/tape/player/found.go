@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
@@ -149,31 +148,4 @@ func jsonOf(msg []byte) json.RawMessage {
 		return msg
 	}
 	return scan.JSON(string(msg))
-}
-
-// A Tally counts the differences that a played server has found. It does not count messages that are not on the tape. It is safe
-// for concurrent use.
-type Tally struct {
-	mu    sync.Mutex
-	count int
-	first string
-}
-
-// Add adds a difference.
-func (t *Tally) Add(d match.Difference) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if d.Kind == match.Extra {
-		return
-	}
-	if t.count++; t.count == 1 {
-		t.first = d.String()
-	}
-}
-
-// Count returns the number of differences, and a description of the first one.
-func (t *Tally) Count() (n int, first string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.count, t.first
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sort"
 	"sync"
-	"sync/atomic"
 
 	"rpcx/wire"
 	"rpcx/wire/tape"
@@ -15,25 +14,24 @@ import (
 // An index finds those entries of a track that the other side sent. It does not contain responses. It does not change
 // once it is built.
 type index struct {
-	byHash, byMethod multimap // without handwritten entries
-	methods          []string
-	hand             []int32 // the handwritten entries
+	entries multimap // by hash and by method, without handwritten entries
+	methods []string
+	hand    []int32 // the handwritten entries
 
-	side  wire.Direction // the local side
-	once  sync.Once
-	loose atomic.Pointer[loose] // nil until it is needed
+	// loose finds entries that equal a message except for times and other varying values (see looseKey), and entries that contain
+	// placeholders for secrets (see hiddenKey). It is built at the first call, because only few conversations need it.
+	loose func() multimap
 }
 
-// A loose index finds entries that equal a message except for times and other varying values.
-type loose struct {
-	byHash multimap // the key is match.Rules.Loose
-	hidden multimap // entries that contain placeholders for secrets, by method
-}
+// The keys of entries in an index: of all with a method, of all with a match.Rules.Loose hash, and of all with placeholders and a
+// method. These are unlikely to equal each other or a match.Rules.Hash.
+func methodKey(method uint32) uint64 { return uint64(method) }
+func hiddenKey(method uint32) uint64 { return uint64(method) | 1<<63 }
+func looseKey(hash uint64) uint64    { return ^hash }
 
 // newIndex indexes the messages that side receives.
 func newIndex(t *transcript.Track, side wire.Direction) *index {
-	x := &index{side: side}
-	var hashes, methods multimap
+	x := &index{loose: sync.OnceValue(func() multimap { return looseIndex(t, side) })}
 	known := map[uint32]bool{}
 	for i := range int32(t.Len()) {
 		switch e := t.Entry(i); {
@@ -41,63 +39,39 @@ func newIndex(t *transcript.Track, side wire.Direction) *index {
 		case e.Handwritten:
 			x.hand = append(x.hand, i)
 		default:
-			hashes.add(e.Hash, i)
-			methods.add(uint64(e.Method), i)
+			x.entries = append(x.entries, keyed{e.Hash, i}, keyed{methodKey(e.Method), i})
 			if !known[e.Method] {
 				known[e.Method] = true
 				x.methods = append(x.methods, t.Method(int(i)))
 			}
 		}
 	}
-	x.byHash, x.byMethod = hashes.sorted(), methods.sorted()
+	x.entries.sort()
 	return x
 }
 
-// loosely returns the loose index. It is built at the first call, because only few conversations need it.
-func (x *index) loosely(t *transcript.Track) *loose {
-	x.once.Do(func() {
-		var hashes, hidden multimap
-		for i := range int32(t.Len()) {
-			e := t.Entry(i)
-			if e.Own != transcript.None || e.Dir == x.side || e.Handwritten {
-				continue
-			}
-			if msg, err := t.Message(int(i)); err != nil || e.Redacted {
-				hidden.add(uint64(e.Method), i)
-			} else {
-				hashes.add(t.Of().Rules.Loose(t.Method(int(i)), msg), i)
-			}
+func looseIndex(t *transcript.Track, side wire.Direction) (x multimap) {
+	for i := range int32(t.Len()) {
+		e := t.Entry(i)
+		if e.Own != transcript.None || e.Dir == side || e.Handwritten {
+			continue
 		}
-		x.loose.Store(&loose{hashes.sorted(), hidden.sorted()})
-	})
-	return x.loose.Load()
-}
-
-// candidates are entries of an index that have the same key, in order.
-type candidates struct {
-	entries []keyed
-	from    int   // where they start in the index
-	heads   *ints // how many of the first candidates are already used, by from
-}
-
-// heads contains the heads of all candidates in a conversation, for each index.
-type heads struct{ ofHash, ofMethod, ofLoose, ofHidden ints }
-
-func (c candidates) len() int       { return len(c.entries) }
-func (c candidates) at(n int) int32 { return c.entries[n].val }
-
-// equals returns the entries that have this hash.
-func (p *play) equals(hash uint64) candidates {
-	return p.index.byHash.find(hash, &p.heads.ofHash)
+		key := hiddenKey(e.Method)
+		if msg, err := t.Message(int(i)); err == nil && !e.Redacted {
+			key = looseKey(t.Of().Rules.Loose(t.Method(int(i)), msg))
+		}
+		x = append(x, keyed{key, i})
+	}
+	x.sort()
+	return x
 }
 
 // named returns the entries that have this method.
 func (p *play) named(method string) candidates {
-	number, ok := p.track.Of().Number(method)
-	if !ok {
-		return candidates{}
+	if number, ok := p.track.Of().Number(method); ok {
+		return p.index.entries.find(methodKey(number))
 	}
-	return p.index.byMethod.find(uint64(number), &p.heads.ofMethod)
+	return nil
 }
 
 // alike returns the first unused entry, and the last entry, that equal msg except for times and redacted values.
@@ -105,10 +79,10 @@ func (p *play) alike(method string, msg []byte) (first, last int32) {
 	if p.values.Any() || p.rules.Ignores() || tape.MayBeRedacted(msg) {
 		return p.firstOf(p.named(method), msg, true)
 	}
-	x := p.index.loosely(p.track)
-	first, last = p.firstOf(x.byHash.find(p.rules.Loose(method, msg), &p.heads.ofLoose), msg, true)
+	x := p.index.loose()
+	first, last = p.firstOf(x.find(looseKey(p.rules.Loose(method, msg))), msg, true)
 	if number, ok := p.track.Of().Number(method); ok {
-		one, two := p.firstOf(x.hidden.find(uint64(number), &p.heads.ofHidden), msg, true)
+		one, two := p.firstOf(x.find(hiddenKey(number)), msg, true)
 		if first == transcript.None || one != transcript.None && one < first {
 			first = one
 		}
@@ -117,18 +91,21 @@ func (p *play) alike(method string, msg []byte) (first, last int32) {
 	return first, last
 }
 
+// farHead is how many used entries are passed before their number is remembered.
+const farHead = 8
+
 // unused returns the first position in c at which an entry may be unused.
 func (p *play) unused(c candidates) int {
-	if c.len() == 0 {
+	if len(c) == 0 {
 		return 0
 	}
-	known := int(c.heads.get(c.from))
-	head := known
-	for head < c.len() && p.seen(c.at(head)) > 0 {
+	head := p.heads[c[0].key]
+	known := head
+	for head < len(c) && p.seen(c[head].val) > 0 {
 		head++
 	}
-	if head != known {
-		c.heads.set(c.from, uint32(head))
+	if head > max(known, farHead) {
+		p.heads[c[0].key] = head
 	}
 	return head
 }
@@ -158,16 +135,16 @@ type keyed struct {
 	val int32
 }
 
-func (m *multimap) add(key uint64, val int32) { *m = append(*m, keyed{key, val}) }
+// candidates are entries of an index that have the same key, in order.
+type candidates []keyed
 
-// sorted sorts m by key, which find requires.
-func (m multimap) sorted() multimap {
+// sort sorts m by key, which find requires.
+func (m multimap) sort() {
 	slices.SortStableFunc(m, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
-	return m
 }
 
-func (m multimap) find(key uint64, heads *ints) candidates {
+func (m multimap) find(key uint64) candidates {
 	from := sort.Search(len(m), func(i int) bool { return m[i].key >= key })
 	n := sort.Search(len(m)-from, func(i int) bool { return m[from+i].key > key })
-	return candidates{m[from : from+n], from, heads}
+	return candidates(m[from : from+n])
 }

@@ -73,7 +73,7 @@ func long(t *testing.T, messages int, made string) *transcript.Transcript {
 	if _, err := f.Seek(0, 0); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := transcript.Read(f, f.Name(), shapes, rules)
+	tr, err := transcript.Read(f, f.Name(), rules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,11 +247,7 @@ func TestOnlyTimesDiffer(t *testing.T) {
 	for i := range calls {
 		fmt.Fprintf(&tape, `{"dir":"send","msg":%s}`+"\n"+`{"dir":"recv","msg":%s}`+"\n", request(i, 2026), answer(i))
 	}
-	tr, err := transcript.Read(strings.NewReader(tape.String()), "x", shapes, rules)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := NewServer(tr, Options{Found: func(f match.Difference) { t.Error(f) }})
+	s, err := NewServer(load(t, []byte(tape.String())), Options{Found: func(f match.Difference) { t.Error(f) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"rpcx/wire"
@@ -35,8 +36,7 @@ type play struct {
 	asked    map[int32]bool             // local requests that have no response yet
 	ended    map[string]bool            // streams that the client has ended earlier than recorded
 	streams  map[string]string          // maps live streams to recorded ones
-
-	heads heads
+	heads    map[uint64]int             // how many of the first entries with a key are already used (see unused)
 }
 
 // A request is a live request that is waiting for its response.
@@ -51,7 +51,7 @@ func newPlay(t *transcript.Track, side wire.Direction, x *index, o Options) *pla
 	p := &play{
 		track: t, rules: t.Of().Rules, side: side, values: &match.Values{IsStream: t.IsStream}, index: x,
 		vars: maps.Clone(o.Set), ctx: o.ctx, owed: map[int32][]request{}, latest: map[int32]request{}, asked: map[int32]bool{}, answers: map[int32]int32{}, ended: map[string]bool{}, furthest: transcript.None,
-		streams: map[string]string{},
+		streams: map[string]string{}, heads: map[uint64]int{},
 	}
 	if p.ctx == nil {
 		p.ctx = context.Background()
@@ -91,7 +91,7 @@ func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 	if json {
 		hash = p.rules.Hash(parsed.Method, msg)
 	}
-	first, last := p.firstOf(p.equals(hash), msg, json)
+	first, last := p.firstOf(p.index.entries.find(hash), msg, json)
 	if first == transcript.None && json {
 		first, last = p.handOf(msg, first, last)
 	}
@@ -106,13 +106,13 @@ func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 
 // firstOf returns the first unused entry in all that equals msg, and the last entry that equals msg.
 func (p *play) firstOf(all candidates, msg []byte, json bool) (first, last int32) {
-	for n := p.unused(all); n < all.len(); n++ {
-		if i := all.at(n); p.seen(i) == 0 && (!json || p.is(i, msg)) {
+	for _, c := range all[p.unused(all):] {
+		if i := c.val; p.seen(i) == 0 && (!json || p.is(i, msg)) {
 			return i, i
 		}
 	}
-	for n := all.len() - 1; n >= 0; n-- {
-		if i := all.at(n); p.seen(i) > 0 && (!json || p.is(i, msg)) {
+	for _, c := range slices.Backward(all) {
+		if i := c.val; p.seen(i) > 0 && (!json || p.is(i, msg)) {
 			return transcript.None, i
 		}
 	}
@@ -144,8 +144,8 @@ func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []mat
 	if unusedOnly {
 		from = p.unused(all)
 	}
-	for n := from; n < all.len(); n++ {
-		i := all.at(n)
+	for _, c := range all[from:] {
+		i := c.val
 		if unusedOnly && p.seen(i) > 0 {
 			continue
 		}

@@ -1,6 +1,7 @@
 package player
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,18 +10,25 @@ import (
 	"time"
 
 	"rpcx/wire"
-	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
 	"rpcx/wire/transport"
 )
 
-func shapes(name string) (dialect.Shape, error) {
-	if name == "" {
-		name = all.Default()
+func rules(dialect string) (*match.Rules, error) {
+	shape, err := all.ShapeOf(dialect)
+	return match.NewRules(shape, nil), err
+}
+
+// load returns the transcript of a tape.
+func load(t *testing.T, tape []byte) *transcript.Transcript {
+	t.Helper()
+	tr, err := transcript.Read(bytes.NewReader(tape), "x.tape", rules)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, tape)
 	}
-	return all.Named(name).Shape(), nil
+	return tr
 }
 
 // read returns a transcript. The client sends lines that begin with "> ", and receives lines that begin with "< ".
@@ -43,14 +51,8 @@ func read(t *testing.T, lines string) *transcript.Transcript {
 			b.WriteString(line + "\n")
 		}
 	}
-	tr, err := transcript.Read(strings.NewReader(b.String()), "x.tape", shapes, rules)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
+	return load(t, []byte(b.String()))
 }
-
-func rules(s dialect.Shape) *match.Rules { return match.NewRules(s, nil) }
 
 // peer is the program with which a tape is played.
 type peer struct {

@@ -2,11 +2,9 @@ package player
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -14,8 +12,6 @@ import (
 	"rpcx/wire/scan"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
-	"rpcx/wire/tape/transcript"
-	"rpcx/wire/transport"
 )
 
 // A talk generates a random conversation.
@@ -28,7 +24,7 @@ type talk struct {
 }
 
 func (k *talk) say(d wire.Direction, format string, args ...any) {
-	k.w.Record(0, d, fmt.Appendf(nil, format, args...))
+	k.w.Record(k.w.Elapsed(), 0, d, fmt.Appendf(nil, format, args...))
 }
 
 // value returns a random JSON value.
@@ -134,14 +130,14 @@ type recording struct {
 }
 
 func (r recording) Send(msg []byte) error {
-	r.w.Record(0, wire.Send, msg)
+	r.w.Record(r.w.Elapsed(), 0, wire.Send, msg)
 	return r.Conn.Send(msg)
 }
 
 func (r recording) Recv() ([]byte, error) {
 	msg, err := r.Conn.Recv()
 	if err == nil {
-		r.w.Record(0, wire.Recv, msg)
+		r.w.Record(r.w.Elapsed(), 0, wire.Recv, msg)
 	}
 	return msg, err
 }
@@ -162,49 +158,23 @@ func TestRandomConversations(t *testing.T) {
 }
 
 func playBoth(t *testing.T, seed uint64, text []byte) {
-	load := func(b []byte) *transcript.Transcript {
-		tr, err := transcript.Read(bytes.NewReader(b), "x", shapes, rules)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, b)
-		}
-		return tr
+	tr := load(t, text)
+	if len(tr.Tracks) == 0 {
+		return
 	}
-	set := map[string]json.RawMessage{}
-	var mu sync.Mutex
-	var found []match.Difference
-	s, err := NewServer(load(text), Options{Found: func(f match.Difference) {
-		mu.Lock()
-		defer mu.Unlock()
-		found = append(found, f)
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	here, there := transport.Pair()
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(t.Context(), there) }()
-	tr := load(text)
 	var b bytes.Buffer
 	w, err := tape.NewWriter(&b, tr.Header, tape.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(tr.Tracks) == 0 {
-		_ = here.Close()
-		<-done
-		return
-	}
-	r, err := Client(t.Context(), tr, 0, recording{here, w}, Options{Set: set})
-	if err == nil {
-		err = <-done
-	}
-	if err != nil || len(r) > 0 || len(found) > 0 {
-		t.Errorf("seed %d: %v\nclient: %s\nserver: %s\n%s", seed, err, texts(told(r)), texts(found), text)
+	server, client := between(t, load(t, text), tr, func(c wire.Conn) wire.Conn { return recording{c, w} })
+	if len(server)+len(client) > 0 {
+		t.Errorf("seed %d:\nclient: %s\nserver: %s\n%s", seed, texts(client), texts(server), text)
 	}
 	if err := w.Close(); err != nil {
 		t.Error(err)
 	}
-	if differ := differences(t, load(text), load(b.Bytes())); len(differ) > 0 {
+	if differ := differences(t, load(t, text), load(t, b.Bytes())); len(differ) > 0 {
 		t.Errorf("seed %d:\n%s\n%s\nbecame\n%s", seed, texts(differ), text, b.Bytes())
 	}
 }
@@ -253,30 +223,13 @@ func TestOneChange(t *testing.T) {
 }
 
 func playChanged(t *testing.T, seed uint64, text, other []byte, line int, pointer, changed string) {
-	load := func(b []byte) *transcript.Transcript {
-		tr, err := transcript.Read(bytes.NewReader(b), "x", shapes, rules)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, b)
-		}
-		return tr
-	}
-	s, err := NewServer(load(text), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	here, there := transport.Pair()
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(t.Context(), there) }()
-	r, err := Client(t.Context(), load(other), 0, here, Options{})
-	if err == nil {
-		err = <-done
-	}
-	if err != nil || len(r) != 1 || r[0].Pointer != pointer || string(r[0].Want) != changed {
-		t.Errorf("seed %d: %v, line %d %s:\n%s\n%s", seed, err, line, pointer, texts(told(r)), other)
+	_, found := between(t, load(t, text), load(t, other))
+	if len(found) != 1 || found[0].Pointer != pointer || string(found[0].Want) != changed {
+		t.Errorf("seed %d: line %d %s:\n%s\n%s", seed, line, pointer, texts(found), other)
 	}
 	_, said, called := bytes.Cut(bytes.Split(text, []byte("\n"))[line-1], []byte(`"method"`))
 	twice := called && bytes.Count(text, said) > 1 // either of them could be the changed one
-	if found := differences(t, load(other), load(text)); len(found) != 1 && !twice || len(found) == 0 || found[0].Pointer != pointer {
+	if found := differences(t, load(t, other), load(t, text)); len(found) != 1 && !twice || len(found) == 0 || found[0].Pointer != pointer {
 		t.Errorf("seed %d: line %d %s:\n%s\n%s", seed, line, pointer, texts(found), other)
 	}
 }

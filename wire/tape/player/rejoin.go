@@ -183,18 +183,11 @@ func (k *pairing) renamed(near int32, method string, msg []byte) bool {
 
 // values returns the number of values in val, including val itself.
 func values(val []byte) int {
-	n := 0
-	switch scan.Type(val) {
-	case 'o':
-		for _, part := range scan.Named(val) {
-			n += values(part)
-		}
-	case 'a':
-		for part := range scan.Elements(val) {
-			n += values(part)
-		}
+	n := min(len(val), 1)
+	for _, part := range scan.Parts(val) {
+		n += values(part)
 	}
-	return n + min(len(val), 1)
+	return n
 }
 
 // given adds the pairs of requests that settle has found to given, by the entry of the other tape. It returns nil if given

@@ -93,7 +93,7 @@ const (
 
 // due returns how long the next line of k still has to wait.
 func (e *engine) due(k *cursor) time.Duration {
-	if left := e.o.order.left(k.next); left > 0 {
+	if left := e.o.turn.left(k.next); left > 0 {
 		return left
 	}
 	if k.stream && !k.p.itemReady(k) {
@@ -112,11 +112,7 @@ func (e *engine) due(k *cursor) time.Duration {
 		}
 		return time.Until(k.last.Add(min(gap, maxApart)))
 	}
-	line, err := k.p.track.Line(int(k.next))
-	if err != nil {
-		return 0
-	}
-	return time.Until(k.live.Add(e.o.paced(line.Time - k.from)))
+	return time.Until(k.live.Add(e.o.paced(k.p.track.At(int(k.next)) - k.from)))
 }
 
 // sendEntry sends the line at k, together with the other messages of its batch.

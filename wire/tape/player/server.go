@@ -24,6 +24,8 @@ type Server struct {
 	mu     sync.Mutex
 	next   int     // the track for the next connection
 	shared *engine // the engine for all POSTs
+	count  int     // how many differences there are
+	first  string  // a description of the first one
 }
 
 // NewServer returns a Server for t. If a line cannot be played, it returns a usage Fault with the line number.
@@ -31,10 +33,11 @@ func NewServer(t *transcript.Transcript, o Options) (*Server, error) {
 	if err := check(t, wire.Recv, o.Set); err != nil {
 		return nil, err
 	}
-	if o.Found == nil {
-		o.Found = func(match.Difference) {}
+	s := &Server{t: t, o: o}
+	for _, track := range t.Tracks {
+		s.indexes = append(s.indexes, newIndex(track, wire.Recv))
 	}
-	return &Server{t: t, o: o, indexes: indexesOf(t, wire.Recv)}, nil
+	return s, nil
 }
 
 // Serve plays on one connection until the connection or ctx ends, and closes the connection. It is safe for concurrent use. All POSTs
@@ -55,9 +58,29 @@ func (s *Server) Serve(ctx context.Context, c wire.Conn) error {
 	return err
 }
 
+// Differences returns the number of differences, and a description of the first one. Messages that are not on the tape do not count.
+func (s *Server) Differences() (n int, first string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count, s.first
+}
+
+func (s *Server) found(d match.Difference) {
+	if d.Kind != match.Extra {
+		s.mu.Lock()
+		if s.count++; s.count == 1 {
+			s.first = d.String()
+		}
+		s.mu.Unlock()
+	}
+	if s.o.Found != nil {
+		s.o.Found(d)
+	}
+}
+
 func (s *Server) engine(ctx context.Context) *engine {
 	o := s.o
-	o.ctx = ctx
+	o.ctx, o.Found = ctx, s.found
 	e := newEngine(s.t, wire.Recv, s.indexes, o)
 	e.policy = &serving{e: e, o: o}
 	return e
@@ -213,7 +236,8 @@ func (s *serving) idle(since time.Duration) (again time.Duration, over bool) {
 		if p == nil || len(p.queue) == 0 {
 			continue
 		}
-		patience := max(silence, p.recordedGap(p.queue[0]))
+		i := p.queue[0]
+		patience := max(silence, p.track.At(int(i))-p.track.At(int(p.track.Entry(i).Own)))
 		if since >= patience || last {
 			s.e.release()
 			return time.Nanosecond, false
@@ -231,19 +255,6 @@ func (e *engine) allEnded() bool {
 		}
 	}
 	return len(e.conns) > 0
-}
-
-// recordedGap returns the recorded time between the request at entry i and its response.
-func (p *play) recordedGap(i int32) time.Duration {
-	answer, err := p.track.Line(int(i))
-	if err != nil {
-		return 0
-	}
-	request, err := p.track.Line(int(p.track.Entry(i).Own))
-	if err != nil {
-		return 0
-	}
-	return answer.Time - request.Time
 }
 
 // lost ends the conversation when its connection has ended in both directions. A client that only stops sending still receives its

@@ -70,11 +70,9 @@ func (p *play) endsDifferently(method string, msg, stream []byte) bool {
 // startStream starts to send, over c, the items of the stream that the response at entry i opens. An item waits for the peer's
 // messages that precede it on the tape, except for requests that open or end other streams.
 func (e *engine) startStream(p *play, i int32, c *conn) {
-	k := &cursor{p: p, next: i + 1, conn: c, live: time.Now(), stream: true, opener: i, past: transcript.None}
-	if line, err := p.track.Line(int(i)); err == nil {
-		k.from = line.Time
-	}
-	e.cursors = append(e.cursors, k)
+	e.cursors = append(e.cursors, &cursor{
+		p: p, next: i + 1, conn: c, from: p.track.At(int(i)), live: time.Now(), stream: true, opener: i, past: transcript.None,
+	})
 }
 
 // itemReady reports whether the next item of k need not wait for a message of the peer.

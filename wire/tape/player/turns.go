@@ -27,7 +27,7 @@ func Clients(ctx context.Context, t *transcript.Transcript, o Options, apart boo
 	var wg sync.WaitGroup
 	for n, k := range t.Tracks {
 		own := o
-		own.order, own.began = all.await(ctx, n), k.Begin.At
+		own.turn, own.began = all.await(ctx, n), k.Begin.At
 		if ctx.Err() != nil {
 			break
 		}
@@ -81,8 +81,8 @@ func (s *turns) pass(track int, line uint32) {
 	s.changed = make(chan struct{})
 }
 
-// await waits until connection n may begin, and returns its order.
-func (s *turns) await(ctx context.Context, n int) order {
+// await waits until connection n may begin, and returns its turn.
+func (s *turns) await(ctx context.Context, n int) *turn {
 	k, t := s.t.Tracks[n], &turn{of: s, track: n, late: make([]uint32, len(s.passed))}
 	for ctx.Err() == nil {
 		left := max(t.left(transcript.None), time.Until(s.started.Add(s.o.paced(k.Begin.At))))
@@ -103,28 +103,12 @@ func (s *turns) await(ctx context.Context, n int) order {
 		}
 	}
 	if s.apart {
-		return unordered{}
+		return nil
 	}
 	return t
 }
 
-// An order keeps the lines of a connection in their order among the other connections.
-type order interface {
-	attach(p *play, awaited func() int32) // awaited is pairing.awaited of the connection
-	publish()                             // records how far the connection is
-	left(i int32) time.Duration           // how long entry i has to wait for other connections, at most; after the last entry is the end
-	woken() <-chan struct{}               // closed when that time may have become shorter, or nil if no entry is waiting
-}
-
-// unordered is the order for a single connection.
-type unordered struct{}
-
-func (unordered) attach(*play, func() int32) {}
-func (unordered) publish()                   {}
-func (unordered) left(int32) time.Duration   { return 0 }
-func (unordered) woken() <-chan struct{}     { return nil }
-
-// A turn is the order for one of several connections.
+// A turn keeps the lines of a connection in their order among the other connections. It is nil if no other connection is open.
 type turn struct {
 	of      *turns
 	track   int
@@ -140,9 +124,11 @@ type turn struct {
 	changed  <-chan struct{} // closed when it may no longer have to wait, or nil if no line is waiting
 }
 
-func (t *turn) attach(p *play, awaited func() int32) { t.p, t.awaited = p, awaited }
-
+// left returns how long entry i has to wait for other connections, at most. After the last entry is the end.
 func (t *turn) left(i int32) time.Duration {
+	if t == nil {
+		return 0
+	}
 	s := t.of
 	k := s.t.Tracks[t.track]
 	line := k.End.Line
@@ -181,9 +167,19 @@ func (t *turn) left(i int32) time.Duration {
 	return 0
 }
 
-func (t *turn) woken() <-chan struct{} { return t.changed }
+// woken returns a channel that is closed when that time may have become shorter, or nil if no entry is waiting.
+func (t *turn) woken() <-chan struct{} {
+	if t == nil {
+		return nil
+	}
+	return t.changed
+}
 
+// publish records how far the connection is.
 func (t *turn) publish() {
+	if t == nil {
+		return
+	}
 	p := t.p
 	for ; int(t.unsent) < p.track.Len(); t.unsent++ {
 		if e := p.track.Entry(t.unsent); e.Dir == p.side && e.Own == transcript.None && p.seen(t.unsent) == 0 && !p.over(t.unsent) {

@@ -21,10 +21,7 @@ func TestUpdate(t *testing.T) {
 {"conn":1,"dir":"recv","msg":{"jsonrpc":"2.0","method":"gone"}}
 {"conn":2,"dir":"recv","match":".method == \"c\""}
 `
-	tr, err := transcript.Read(strings.NewReader(in), "x", shapes, rules)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := load(t, []byte(in))
 	extra := func(line int, entry int32, msg string) *Found {
 		return &Found{Difference: match.Difference{Kind: match.Extra, Line: line}, entry: entry, msg: []byte(msg)}
 	}

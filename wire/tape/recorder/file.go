@@ -77,12 +77,7 @@ func exists(name string) error {
 }
 
 // follow reads the tape in f and sets o so that recording continues it.
-func (r *Recorder) follow(f *os.File, name string, o *tape.Options) (err error) {
-	defer func() {
-		if err != nil {
-			_ = f.Close()
-		}
-	}()
+func (r *Recorder) follow(f *os.File, name string, o *tape.Options) error {
 	lines, err := tape.NewReader(f, name)
 	if err != nil {
 		return err

@@ -8,15 +8,12 @@ import (
 	"rpcx/wire/redact"
 )
 
-// pending is a piece whose end may be part of a secret. It is recorded before the next piece of its direction, and before anything
-// else.
+// pending contains the last bytes of a direction, which may be a part of a secret. They are recorded together with the bytes that
+// follow, or before anything else.
 type pending struct {
 	text []byte
 	at   time.Duration
 }
-
-// longestSecret is the maximum length, in bytes, of a secret that several pieces may contain.
-const longestSecret = 16 << 10
 
 // Pieces returns a function that records bytes which are not messages. A secret can extend over several pieces.
 func (c *Conn) Pieces(d wire.Direction) func(piece []byte) {
@@ -28,47 +25,35 @@ func (c *Conn) Pieces(d wire.Direction) func(piece []byte) {
 	return func(piece []byte) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.record(1 - d)
-		c.add(d, secrets.Append(nil, piece))
-	}
-}
-
-// add records the pending bytes and piece, except for trailing bytes that may belong to a secret.
-func (c *Conn) add(d wire.Direction, piece []byte) {
-	p := &c.pending[d]
-	if before := len(p.text); before > 0 {
-		both := append(bytes.Clone(p.text), piece...)
-		if start := redact.Divided(both, before); start < before && before-start <= longestSecret {
-			at := p.at
-			p.text = both[:start]
-			c.record(d)
-			piece, p.at = both[start:], at
-		} else {
-			c.record(d)
+		c.record(1-d, 0)
+		p := &c.pending[d]
+		if len(p.text) == 0 {
 			p.at = c.Elapsed()
 		}
-	} else {
-		p.at = c.Elapsed()
-	}
-	if p.text = piece; c.over || redact.Divided(piece, len(piece)) == len(piece) {
-		c.record(d)
+		p.text = secrets.Append(p.text, piece)
+		if c.over {
+			c.record(d, 0)
+		} else {
+			c.record(d, len(p.text)-redact.Settled(p.text))
+		}
 	}
 }
 
-func (c *Conn) record(d wire.Direction) {
+// record records the pending bytes of a direction, except for the last ones, whose number is kept.
+func (c *Conn) record(d wire.Direction, kept int) {
 	p := &c.pending[d]
-	if len(p.text) > 0 {
-		c.messages(p.at, d, redact.Spans(p.text))
+	if settled := len(p.text) - kept; settled > 0 {
+		c.messages(p.at, d, redact.Spans(p.text[:settled]))
+		p.text, p.at = bytes.Clone(p.text[settled:]), c.Elapsed()
 	}
-	p.text = nil
 }
 
 func (c *Conn) flush() {
 	if c.broken.Load() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.record(wire.Send)
-		c.record(wire.Recv)
+		c.record(wire.Send, 0)
+		c.record(wire.Recv, 0)
 	}
 }
 

@@ -88,6 +88,7 @@ func (r *Recorder) create(name string) (*tape.Writer, error) {
 			err = r.follow(f, name, &options)
 		}
 		if err != nil {
+			_ = f.Close()
 			return nil, err
 		}
 		to = f
@@ -217,7 +218,7 @@ func (c *Conn) MessageAt(at time.Duration, d wire.Direction, msg []byte, more ..
 
 func (c *Conn) messages(at time.Duration, d wire.Direction, msg []byte, more ...[]byte) {
 	if c.w != nil {
-		c.w.RecordAt(at, c.number, c.seen(d), msg, more...)
+		c.w.Record(at, c.number, c.seen(d), msg, more...)
 	}
 	c.show(d, msg)
 	for _, msg := range more {
@@ -230,7 +231,7 @@ func (c *Conn) Frame(d wire.Direction, msg []byte, binary bool) {
 	if c.w != nil && binary {
 		c.w.RecordBinary(c.Elapsed(), c.number, c.seen(d), msg)
 	} else if c.w != nil {
-		c.w.RecordAt(c.Elapsed(), c.number, c.seen(d), msg)
+		c.w.Record(c.Elapsed(), c.number, c.seen(d), msg)
 	}
 	c.show(d, msg)
 }

@@ -37,10 +37,7 @@ func (k *loading) end(e *Entry, method string, msg []byte) {
 func (k *loading) endNamed(e *Entry, method string, msg []byte) (late bool) {
 	rules, params := k.of.Rules, scan.Get(msg, "params")
 	each := func(see func(hash uint64)) {
-		for _, part := range scan.Named(params) {
-			see(rules.HashBytes(part))
-		}
-		for part := range scan.Elements(params) {
+		for _, part := range scan.Parts(params) {
 			see(rules.HashBytes(part))
 		}
 	}

@@ -5,9 +5,6 @@ import (
 	"testing"
 
 	"rpcx/wire"
-	"rpcx/wire/dialect"
-	"rpcx/wire/dialect/jsonrpc"
-	"rpcx/wire/tape/match"
 )
 
 // FuzzRead checks that any tape is read or rejected with a fault, and that all of a transcript can be read.
@@ -21,10 +18,8 @@ func FuzzRead(f *testing.F) {
 	} {
 		f.Add([]byte(`{"tape":1}` + "\n" + lines))
 	}
-	shapes := func(string) (dialect.Shape, error) { return jsonrpc.Shape(jsonrpc.V2), nil }
-	rules := func(s dialect.Shape) *match.Rules { return match.NewRules(s, nil) }
 	f.Fuzz(func(t *testing.T, in []byte) {
-		tr, err := Read(bytes.NewReader(in), "x", shapes, rules)
+		tr, err := Read(bytes.NewReader(in), "x", rules)
 		if err != nil {
 			if wire.AsFault(err) == nil {
 				t.Fatalf("%v is not a fault", err)

@@ -8,9 +8,6 @@ import (
 	"runtime"
 	"testing"
 
-	"rpcx/wire/dialect"
-	"rpcx/wire/dialect/jsonrpc"
-	"rpcx/wire/tape/match"
 	"rpcx/wire/testkit"
 )
 
@@ -45,8 +42,7 @@ func loaded(t *testing.T, messages int) int64 {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	tr, err := Read(f, name, func(string) (dialect.Shape, error) { return jsonrpc.Shape(jsonrpc.V2), nil },
-		func(s dialect.Shape) *match.Rules { return match.NewRules(s, nil) })
+	tr, err := Read(f, name, rules)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,16 +10,16 @@ import (
 	"testing/iotest"
 
 	"rpcx/wire"
-	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/tape/match"
 )
 
+func rules(string) (*match.Rules, error) { return match.NewRules(jsonrpc.Shape(jsonrpc.V2), nil), nil }
+
 // A missing or unreadable tape is a fault that contains its name.
 func TestUnreadableTapes(t *testing.T) {
 	open := func(name, stdin string) error {
-		tr, err := Open(name, iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(stdin))), func(string) (dialect.Shape, error) { return jsonrpc.Shape(jsonrpc.V2), nil },
-			func(s dialect.Shape) *match.Rules { return match.NewRules(s, nil) })
+		tr, err := Open(name, iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(stdin))), rules)
 		if err == nil {
 			err = errors.Join(tr.Close(), errors.New("it was read"))
 		}
@@ -65,8 +65,7 @@ func TestLongTapesThatAreBad(t *testing.T) {
 	}
 	defer file.Close()
 	for _, name := range []string{long, "-"} {
-		tr, err := Open(name, file, func(string) (dialect.Shape, error) { return jsonrpc.Shape(jsonrpc.V2), nil },
-			func(s dialect.Shape) *match.Rules { return match.NewRules(s, nil) })
+		tr, err := Open(name, file, rules)
 		if f := wire.AsFault(err); tr != nil || f == nil || !strings.HasPrefix(f.Message, "the tape "+name+", line 1: no header") {
 			t.Errorf("%v, %v", tr, err)
 		}

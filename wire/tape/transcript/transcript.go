@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"rpcx/wire"
-	"rpcx/wire/dialect"
 	"rpcx/wire/scratch"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
@@ -68,20 +67,20 @@ type Place struct {
 	At   time.Duration
 }
 
-// Shapes returns the Shape of a dialect. If there is no such dialect, it returns a usage Fault. "" stands for the
-// default dialect.
-type Shapes func(dialect string) (dialect.Shape, error)
+// Rules returns the rules for comparing the messages of a dialect. If there is no such dialect, it returns a usage Fault. ""
+// stands for the default dialect.
+type Rules func(dialect string) (*match.Rules, error)
 
 // keepWhole is the size, in bytes, up to which a tape is kept in memory.
 const keepWhole = 16 << 20
 
 // Open indexes the tape in the file name; "-" is stdin. The caller must close the Transcript.
-func Open(name string, stdin io.Reader, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
+func Open(name string, stdin io.Reader, rules Rules) (*Transcript, error) {
 	if b := userfile.Kept(name); b != nil { // the file was kept when the header was read for the endpoint tape:
-		return Read(bytes.NewReader(b), name, shapes, rules)
+		return Read(bytes.NewReader(b), name, rules)
 	}
 	if name == "-" {
-		return readAll(stdin, name, shapes, rules)
+		return readAll(stdin, name, rules)
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -97,13 +96,13 @@ func Open(name string, stdin io.Reader, shapes Shapes, rules func(dialect.Shape)
 	}
 	if !info.Mode().IsRegular() || info.Size() <= keepWhole {
 		defer func() { _ = f.Close() }()
-		return readAll(f, name, shapes, rules)
+		return readAll(f, name, rules)
 	}
-	return readFile(f, f.Close, name, shapes, rules)
+	return readFile(f, f.Close, name, rules)
 }
 
 // readAll reads a tape from a file that can be read only once. A long tape is stored in a temporary file.
-func readAll(from io.Reader, name string, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
+func readAll(from io.Reader, name string, rules Rules) (*Transcript, error) {
 	b, err := io.ReadAll(io.LimitReader(from, keepWhole+1))
 	if err != nil && name == "-" {
 		return nil, wire.NewFault(wire.IO, "reading a tape from stdin: "+err.Error(), err)
@@ -112,7 +111,7 @@ func readAll(from io.Reader, name string, shapes Shapes, rules func(dialect.Shap
 		return nil, unreadable(name, err)
 	}
 	if len(b) <= keepWhole {
-		return Read(bytes.NewReader(b), name, shapes, rules)
+		return Read(bytes.NewReader(b), name, rules)
 	}
 	f, err := scratch.NewFile()
 	if err == nil {
@@ -124,11 +123,11 @@ func readAll(from io.Reader, name string, shapes Shapes, rules func(dialect.Shap
 	if err != nil {
 		return nil, wire.NewFault(wire.IO, fmt.Sprintf("storing the tape %s in %s: %v", name, os.TempDir(), err), err)
 	}
-	return readFile(f, f.Close, name, shapes, rules)
+	return readFile(f, f.Close, name, rules)
 }
 
-func readFile(f source, closeFile func() error, name string, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
-	t, err := Read(f, name, shapes, rules)
+func readFile(f source, closeFile func() error, name string, rules Rules) (*Transcript, error) {
+	t, err := Read(f, name, rules)
 	if err != nil {
 		_ = closeFile()
 		return nil, err
@@ -151,16 +150,16 @@ type source interface {
 }
 
 // Read indexes the tape in from. The Transcript reads from it until it is closed.
-func Read(from source, name string, shapes Shapes, rules func(dialect.Shape) *match.Rules) (*Transcript, error) {
+func Read(from source, name string, rules Rules) (*Transcript, error) {
 	r, err := tape.NewReader(from, name)
 	if err != nil {
 		return nil, err
 	}
-	shape, err := shapes(r.Header().Dialect)
+	own, err := rules(r.Header().Dialect)
 	if err != nil {
 		return nil, tape.Fault(name, 1, err)
 	}
-	t := &Transcript{Name: name, Header: r.Header(), Rules: rules(shape), source: from, number: map[string]uint32{}}
+	t := &Transcript{Name: name, Header: r.Header(), Rules: own, source: from, number: map[string]uint32{}}
 	l := newLoader(t)
 	for {
 		line, err := r.Next()
@@ -262,9 +261,10 @@ func (t *Track) changed(e *Entry, err error) error {
 
 // Gap returns the recorded time between the previous entry and entry i. Begin counts as the entry before the first one, and End as the
 // entry after the last one.
-func (t *Track) Gap(i int) time.Duration { return t.at(i) - t.at(i-1) }
+func (t *Track) Gap(i int) time.Duration { return t.At(i) - t.At(i-1) }
 
-func (t *Track) at(i int) time.Duration {
+// At returns the recorded time of entry i, with the same meaning of Begin and End.
+func (t *Track) At(i int) time.Duration {
 	switch {
 	case i < 0:
 		return t.Begin.At

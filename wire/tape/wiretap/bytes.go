@@ -65,11 +65,12 @@ func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction)
 	o := wire.Options{MaxMessage: from.o.MaxMessage, NoiseLimit: math.MaxInt, Noise: func(line []byte) { p.rec.MessageAt(s.arrived, d, line) }}
 	messages := framing(s, o)
 	messages.(wire.Idler).OnIdle(s.flush)
-	var read together
+	var more [][]byte
 	for {
 		msg, err := messages.Recv()
 		if err == nil {
-			p.rec.MessageAt(s.arrived, d, msg, read.with(messages)...)
+			more = buffered(messages, more)
+			p.rec.MessageAt(s.arrived, d, msg, more...)
 			continue
 		}
 		if s.ended == nil {

@@ -26,17 +26,26 @@ func Pass(client, server wire.Conn, framing wire.Framing, rec *recorder.Conn, fi
 			two = func(wire.Conn, wire.Conn, wire.Direction) error { return p.bytes(b, a, framing, wire.Recv) }
 		}
 	}
+	var up, down error
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer wire.Guard()
-		p.ended(wire.Send, one(client, server, wire.Send))
+		up = one(client, server, wire.Send)
+		p.ended(wire.Send, up)
 	})
 	wg.Go(func() {
 		defer wire.Guard()
-		p.ended(wire.Recv, two(server, client, wire.Recv))
+		down = two(server, client, wire.Recv)
+		p.ended(wire.Recv, down)
 	})
 	wg.Wait()
-	return p.serverErr
+	if f := wire.AsFault(up); f != nil {
+		return f
+	}
+	if down == io.EOF {
+		return nil
+	}
+	return down
 }
 
 // A pass is the state of one call of Pass.
@@ -46,16 +55,15 @@ type pass struct {
 	first          func(d wire.Direction, b []byte)
 	done           chan struct{} // closed when both directions have ended
 
-	mu        sync.Mutex
-	over      [2]bool        // the directions that have ended
-	who       wire.Direction // the direction that ended first
-	serverErr error
+	mu   sync.Mutex
+	over [2]bool        // the directions that have ended
+	who  wire.Direction // the direction that ended first
 }
 
 // ended closes the other side after the sender of direction d has ended.
 func (p *pass) ended(d wire.Direction, err error) {
 	unreached := d == wire.Send && wire.AsFault(err) != nil
-	who, both := p.note(d, err, unreached)
+	who, both := p.note(d)
 	if with, ok := p.client.(wire.CloserWith); ok && unreached {
 		_ = with.CloseWith(CodeUnreached, "the peer cannot be reached")
 	}
@@ -76,18 +84,12 @@ func (p *pass) ended(d wire.Direction, err error) {
 }
 
 // note records that direction d has ended. It returns the direction that ended first, and whether both have ended.
-func (p *pass) note(d wire.Direction, err error, unreached bool) (who wire.Direction, both bool) {
+func (p *pass) note(d wire.Direction) (who wire.Direction, both bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.over[d] = true
 	if both = p.over[0] && p.over[1]; !both {
 		p.who = d
-	}
-	switch {
-	case unreached:
-		p.serverErr = wire.AsFault(err)
-	case d == wire.Recv && err != io.EOF && p.serverErr == nil:
-		p.serverErr = err
 	}
 	return p.who, both
 }
@@ -154,14 +156,14 @@ func (p *pass) messages(from, to wire.Conn, d wire.Direction) error {
 			return b.SendBinary(msg)
 		}
 	}
-	var read together
+	var more [][]byte
 	for {
 		msg, err := from.Recv()
 		if err != nil {
 			_ = flush()
 			return err
 		}
-		more := read.with(from)
+		more = buffered(from, more)
 		p.rec.Messages(d, msg, more...)
 		err = send(msg)
 		for i := 0; i < len(more) && err == nil; i++ {
@@ -173,19 +175,15 @@ func (p *pass) messages(from, to wire.Conn, d wire.Direction) error {
 	}
 }
 
-// together contains messages that have arrived together.
-type together [][]byte
-
 // maxTogether is how many messages are sent together, at most.
 const maxTogether = 256
 
-// with returns msg, which Recv of conn has returned, and the other messages that conn has already read.
-func (t *together) with(conn wire.Conn) [][]byte {
-	*t = (*t)[:0]
+// buffered returns the messages that conn has already read, in the memory of msgs.
+func buffered(conn wire.Conn, msgs [][]byte) [][]byte {
 	if c, ok := conn.(wire.Buffered); ok {
-		*t = c.Buffered(*t, maxTogether)
+		return c.Buffered(msgs[:0], maxTogether)
 	}
-	return *t
+	return nil
 }
 
 // sendError returns why the other side accepts no more messages.

@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"rpcx/wire"
-	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/framing"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/recorder"
@@ -64,15 +63,20 @@ func sockets(t *testing.T) (a, b *net.TCPConn) {
 	return dialled.(*net.TCPConn), accepted.(*net.TCPConn)
 }
 
-// Bytes are passed on unchanged, including blanks, noise and partial lines.
-func TestBytes(t *testing.T) {
+// passBytes records two byte streams. It returns the peers' ends, a channel for the result of Pass, and a function that reads the tape.
+func passBytes(t *testing.T, framing wire.Framing, o wire.Options) (client, server *net.TCPConn, done chan error, read func() string) {
+	t.Helper()
 	client, near := sockets(t)
 	far, server := sockets(t)
 	r, read := record(t)
-	done := make(chan error, 1)
-	go func() {
-		done <- Pass(Bytes(near, wire.Options{}), Bytes(far, wire.Options{}), framing.Line, r.Conn(tape.Open{}, false), nil)
-	}()
+	done = make(chan error, 1)
+	go func() { done <- Pass(Bytes(near, o), Bytes(far, o), framing, r.Conn(tape.Open{}, false), nil) }()
+	return client, server, done, read
+}
+
+// Bytes are passed on unchanged, including blanks, noise and partial lines.
+func TestBytes(t *testing.T) {
+	client, server, done, read := passBytes(t, framing.Line, wire.Options{})
 	up := "  {\"id\": 1,\"password\":\"x\"}\r\n\n[1]\nhello\n{\"half\":"
 	io.WriteString(client, up)
 	client.CloseWrite()
@@ -106,13 +110,7 @@ func TestBytes(t *testing.T) {
 
 // An invalid frame does not end the conversation.
 func TestBrokenFraming(t *testing.T) {
-	client, near := sockets(t)
-	far, server := sockets(t)
-	r, read := record(t)
-	done := make(chan error, 1)
-	go func() {
-		done <- Pass(Bytes(near, wire.Options{}), Bytes(far, wire.Options{}), framing.Header, r.Conn(tape.Open{}, false), nil)
-	}()
+	client, server, done, read := passBytes(t, framing.Header, wire.Options{})
 	up := "Content-Length: 2\r\n\r\n{}Content-Length: x\r\n\r\n" + strings.Repeat("y", 100_000)
 	go func() { io.WriteString(client, up); client.CloseWrite() }()
 	got, err := io.ReadAll(server)
@@ -128,14 +126,7 @@ func TestBrokenFraming(t *testing.T) {
 
 // The tape has all parts of a message that exceeds the limit of the framing, without secrets.
 func TestLargeMessage(t *testing.T) {
-	client, near := sockets(t)
-	far, server := sockets(t)
-	r, read := record(t)
-	done := make(chan error, 1)
-	go func() {
-		o := wire.Options{MaxMessage: 70_000}
-		done <- Pass(Bytes(near, o), Bytes(far, o), framing.Line, r.Conn(tape.Open{}, false), nil)
-	}()
+	client, server, done, read := passBytes(t, framing.Line, wire.Options{MaxMessage: 70_000})
 	up := `{"id":1}` + "\n" + `{"id":2,"method":"put","params":["` + strings.Repeat("y", 300_000) + `"],"password":"` + strings.Repeat("z", 200_000) + `"}` + "\n" + `{"id":3}` + "\n"
 	go func() { io.WriteString(client, up); client.CloseWrite() }()
 	got, err := io.ReadAll(server)
@@ -191,28 +182,6 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// If the server does not accept a POST, the POST fails and its client gets the error.
-func TestPostNotAccepted(t *testing.T) {
-	client, near := transport.Pair()
-	far, server := transport.Pair()
-	r, read := record(t)
-	posts := NewPosts(far, jsonrpc.Shape(jsonrpc.V2), r.Conn(tape.Open{}, false), nil)
-	server.Close()
-	if err := client.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"a"}`)); err != nil {
-		t.Fatal(err)
-	}
-	var closed *wire.CloseError
-	if err := posts.Pass(t.Context(), near, nil); !errors.As(err, &closed) {
-		t.Error(err)
-	}
-	if msg, err := client.Recv(); err == nil {
-		t.Errorf("%s", msg)
-	}
-	if tape := read(); !strings.Contains(tape, `"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}`) {
-		t.Errorf("got\n%s", tape)
-	}
-}
-
 // A streaming is the connection of a POST whose client accepts an event stream until it closes.
 type streaming struct {
 	wire.Conn
@@ -231,8 +200,7 @@ func (s *streaming) Send(msg []byte) error {
 // When its client has closed, a POST ends at the next item of its stream. Later items are only recorded.
 func TestStreamOfAClosedClient(t *testing.T) {
 	far, server := transport.Pair()
-	r, read := record(t)
-	posts := NewPosts(far, jsonrpc.Shape(jsonrpc.V2), r.Conn(tape.Open{}, false), nil)
+	posts, read := newPosts(t, far)
 	open := func(id string) (*streaming, wire.Conn, chan struct{}) {
 		client, near := transport.Pair()
 		s, done := &streaming{Conn: near}, make(chan struct{})
