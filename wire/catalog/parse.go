@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 	"rpcx/wire/userfile"
 )
 
@@ -252,4 +253,43 @@ func merge(extra json.RawMessage, more []member) json.RawMessage {
 		}
 	}
 	return object(list)
+}
+
+// Fill reads the description of a method in another form. fields contains, for the members of obj, the names in a
+// catalog. All other members, and members of the wrong type, become members of Extra.
+func (d *Method) Fill(obj []byte, fields map[string]string) {
+	var rest scan.Object
+	for name, val := range scan.Named(obj) {
+		if !d.Set(fields[name], val) {
+			rest.Compact(name, val)
+		}
+	}
+	d.Extra = rest.EndOrNil()
+}
+
+// Set stores val in the member with that name in a catalog. It returns false for val of the wrong type, and for any
+// other name.
+func (d *Method) Set(name string, val json.RawMessage) bool {
+	text, ok := scan.Text(val)
+	switch name {
+	case "name":
+		d.Name = text
+	case "kind":
+		d.Kind = Kind(text)
+	case "description":
+		d.Description = text
+	case "params":
+		d.Params, ok = val, true
+	case "result":
+		d.Result, ok = val, true
+	case "hints":
+		d.Hints, ok = val, true
+	case "cache":
+		d.Cache, ok = val, true
+	case "effects":
+		ok = json.Unmarshal(val, &d.Effects) == nil
+	default:
+		return false
+	}
+	return ok
 }

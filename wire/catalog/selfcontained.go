@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 
 	"rpcx/wire/scan"
 )
@@ -18,74 +17,51 @@ func (c *Catalog) SelfContained() *Catalog {
 	out.Methods = slices.Clone(c.Methods)
 	for i := range out.Methods {
 		m := &out.Methods[i]
-		m.Params, m.Result = withDefs(m.Params, c.Defs), withDefs(m.Result, c.Defs)
+		m.Params, m.Result = c.WithDefs(m.Params), c.WithDefs(m.Result)
 		if m.Events != nil {
 			m.Events = maps.Clone(m.Events)
 			for name, schema := range m.Events {
-				m.Events[name] = withDefs(schema, c.Defs)
+				m.Events[name] = c.WithDefs(schema)
 			}
 		}
 	}
 	return &out
 }
 
-// withDefs adds to a schema the defs that it uses, directly or indirectly. It keeps the schema's own definitions.
-func withDefs(schema json.RawMessage, defs map[string]json.RawMessage) json.RawMessage {
+// WithDefs returns a schema with the $defs of c that it uses. It keeps the schema's own definitions.
+func (c *Catalog) WithDefs(schema json.RawMessage) json.RawMessage {
 	if scan.Type(schema) != 'o' {
 		return schema
 	}
 	own := scan.Get(schema, "$defs")
-	used := map[string]bool{}
-	var find func(in []byte)
-	find = func(in []byte) {
-		for name := range refsIn(in) {
-			if def := defs[name]; def != nil && !used[name] && scan.Get(own, name) == nil {
-				used[name] = true
-				find(def)
-			}
-		}
-	}
-	find(schema)
+	used := c.UsedDefs(schema, own)
 	if len(used) == 0 {
 		return schema
 	}
 	var all, out scan.Object
 	all.Members(own)
 	for _, name := range slices.Sorted(maps.Keys(used)) {
-		all.Add(name, defs[name])
+		all.Add(name, used[name])
 	}
-	for key, val := range scan.Named(schema) {
-		if key != "$defs" {
-			out.Add(key, val)
-		}
-	}
+	out.Members(schema, "$defs")
 	out.Add("$defs", all.End())
 	return out.End()
 }
 
-// refsIn returns the names of the $defs that a schema uses.
-func refsIn(schema []byte) map[string]bool {
-	names := map[string]bool{}
-	var walk func(in []byte)
-	walk = func(in []byte) {
-		switch scan.Type(in) {
-		case 'a':
-			for v := range scan.Elements(in) {
-				walk(v)
-			}
-		case 'o':
-			for key, val := range scan.Named(in) {
-				if key != "$ref" {
-					walk(val)
-					continue
-				}
-				if name, ok := strings.CutPrefix(scan.String(val), "#/$defs/"); ok {
-					name, _, _ = strings.Cut(name, "/")
-					names[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)] = true
-				}
+// UsedDefs returns the $defs of c that a schema uses, directly or through other definitions. It omits those that own
+// contains, an object or nil.
+func (c *Catalog) UsedDefs(schema, own []byte) map[string]json.RawMessage {
+	used := map[string]json.RawMessage{}
+	var find func(in []byte)
+	find = func(in []byte) {
+		for ref := range Refs(in) {
+			name, _, ok := CutDef(ref)
+			if def := c.Defs[name]; ok && def != nil && used[name] == nil && scan.Get(own, name) == nil {
+				used[name] = def
+				find(def)
 			}
 		}
 	}
-	walk(schema)
-	return names
+	find(schema)
+	return used
 }

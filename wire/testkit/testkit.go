@@ -45,6 +45,29 @@ func Failed(err error) string {
 	return "failed: " + err.Error()
 }
 
+// Message returns a decoded message as a line, in the form that tests compare.
+func Message(m wire.Message) string {
+	s := m.Kind.String()
+	add := func(name, val string) {
+		if val != "" {
+			s += " " + name + "=" + val
+		}
+	}
+	add("id", string(m.ID))
+	add("stream", string(m.Stream))
+	add("target", string(m.Target))
+	add("method", m.Method)
+	add("params", string(m.Params))
+	add("body", string(m.Body))
+	if m.Err != nil {
+		add("error", m.Err.Error())
+	}
+	if m.Final {
+		s += " final"
+	}
+	return s
+}
+
 // Catalog returns the catalog in text.
 func Catalog(t *testing.T, text string) *catalog.Catalog {
 	t.Helper()

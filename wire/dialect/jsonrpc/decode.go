@@ -10,8 +10,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// maxNames bounds the stored names of methods.
-const maxNames = 256
+// maxTexts bounds the strings in a Texts.
+const maxTexts = 256
 
 // maxBatch bounds the messages of a batch, because each needs a thousand times its size on the wire. batchKept bounds
 // the messages whose memory is reused.
@@ -180,7 +180,7 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 
 // inbound reads a request or a notification into m.
 func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
-	method, ok := c.methods.Text(f.method)
+	method, ok := c.methods.Of(f.method)
 	m.Kind, m.ID, m.Method, m.Params, m.Body, m.Raw = wire.Request, f.id, method, f.params, f.params, raw
 	two, wrong := string(f.version) == `"2.0"`, ""
 	switch {
@@ -265,31 +265,32 @@ func (c *codec) stream(m *wire.Message, f *fields) {
 	}
 }
 
-// Methods interns the names of received methods, to allocate each only once. The zero value is empty.
-type Methods struct {
-	known  map[string]name
-	latest name // the last of these names
+// Texts interns short strings of messages, such as the names of methods, to allocate each only once. The zero value is
+// empty.
+type Texts struct {
+	known  map[string]interned
+	latest interned // the last of these strings
 }
 
-// Text returns the method name in token, a JSON string.
-func (n *Methods) Text(token []byte) (string, bool) {
-	if string(token) == n.latest.token { // the usual case in a stream
-		return n.latest.text, true
+// An interned is a string as received and as text.
+type interned struct{ token, text string }
+
+// Of returns the text in token. It returns false if token is not a JSON string.
+func (t *Texts) Of(token []byte) (string, bool) {
+	if string(token) == t.latest.token { // the usual case in a stream
+		return t.latest.text, true
 	}
-	if known, ok := n.known[string(token)]; ok {
-		n.latest = known
+	if known, ok := t.known[string(token)]; ok {
+		t.latest = known
 		return known.text, true
 	}
 	s, ok := scan.Text(token)
 	if ok && len(token) <= 256 {
-		if len(n.known) >= maxNames || n.known == nil {
-			n.known = map[string]name{}
+		if len(t.known) >= maxTexts || t.known == nil {
+			t.known = map[string]interned{}
 		}
-		n.latest = name{string(token), s}
-		n.known[n.latest.token] = n.latest
+		t.latest = interned{string(token), s}
+		t.known[t.latest.token] = t.latest
 	}
 	return s, ok
 }
-
-// A name is a method's name as received and as text.
-type name struct{ token, text string }

@@ -57,7 +57,7 @@ type codec struct {
 	// unusualIDs are the ids of the user's raw requests that are arrays, objects or other unusual values, which 1.0
 	// allows. They contain no whitespace between tokens.
 	unusualIDs map[string]bool
-	methods    Methods
+	methods    Texts
 }
 
 // NewCodec returns the codec of one connection.

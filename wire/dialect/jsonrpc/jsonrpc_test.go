@@ -10,32 +10,10 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// shown returns the decoded message as a line.
-func shown(m wire.Message) string {
-	s := m.Kind.String()
-	add := func(name, val string) {
-		if val != "" {
-			s += " " + name + "=" + val
-		}
-	}
-	add("id", string(m.ID))
-	add("stream", string(m.Stream))
-	add("target", string(m.Target))
-	add("method", m.Method)
-	add("params", string(m.Params))
-	add("body", string(m.Body))
-	if m.Err != nil {
-		add("error", m.Err.Error())
-	}
-	if m.Final {
-		s += " final"
-	}
-	return s
-}
 
 func TestDecode(t *testing.T) {
 	tests := []struct{ name, in, want string }{
@@ -116,8 +94,8 @@ func TestDecode(t *testing.T) {
 					}
 					var all []string
 					for _, m := range msgs {
-						all = append(all, shown(m))
-						if s, clone := shown(m), shown(m.Clone()); s != clone {
+						all = append(all, testkit.Message(m))
+						if s, clone := testkit.Message(m), testkit.Message(m.Clone()); s != clone {
 							t.Errorf("the clone of %s is %s", s, clone)
 						}
 					}
@@ -173,7 +151,7 @@ func TestDecodeSlices(t *testing.T) {
 	}
 	clear(buf)
 	if string(m.Raw) != string(item240) || string(m.Stream) != `"0xcd0c3e8af590364c09d0fa6a1210faf5"` {
-		t.Error(shown(m))
+		t.Error(testkit.Message(m))
 	}
 }
 

@@ -213,7 +213,7 @@ func (h *handler) unsubscribe(method string, params json.RawMessage) (answer jso
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s := h.streams[string(subscriptionIn(params))]
+	s := h.streams[string(SubscriptionIn(params))]
 	if s == nil || s.ended || !Ends(method, s.method) {
 		return json.RawMessage("false"), true
 	}
@@ -222,8 +222,8 @@ func (h *handler) unsubscribe(method string, params json.RawMessage) (answer jso
 	return json.RawMessage("true"), true
 }
 
-// subscriptionIn finds a stream's id in params: the first element of an array, or a member whose name identifies it.
-func subscriptionIn(params json.RawMessage) []byte {
+// SubscriptionIn finds a stream's id in params: the first element of an array, or a member whose name identifies it.
+func SubscriptionIn(params json.RawMessage) []byte {
 	switch scan.Type(params) {
 	case 'a':
 		return scan.First(params)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -13,50 +12,23 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/codec"
+	"rpcx/wire/dialect/poll"
 	"rpcx/wire/scan"
 )
 
 // A client calls the peer on one connection. It also starts tasks of the peer, and marks the messages of local tasks.
 type client struct {
-	c *codec.Codec
+	c            *codec.Codec
+	poll.Running // tasks that this connection started
 
 	mu      sync.Mutex
-	running map[string]bool  // tasks that this connection started and that may still be running
 	serves  map[string]*task // local tasks, by the ids of their requests
 	headers toolHeaders      // the headers that repeat params of tools
 }
 
-// maxTasks bounds the stored tasks.
-const maxTasks = 1024
-
-// setTask records whether a task is running.
-func (f *client) setTask(id json.RawMessage, runs bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	name := scan.String(id)
-	switch {
-	case !runs:
-		delete(f.running, name)
-	case len(f.running) < maxTasks:
-		wire.Put(&f.running, name, true)
-	}
-}
-
-// RunningJobs returns the names of this connection's tasks that may still be running.
-func (f *client) RunningJobs() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Sorted(maps.Keys(f.running))
-}
-
 // Shutdown cancels the running tasks, because their results are lost when the connection closes.
 func (f *client) Shutdown(ctx context.Context, caller dialect.Caller) error {
-	for _, name := range f.RunningJobs() {
-		if err := f.cancel(ctx, caller, scan.AppendQuoted(nil, name)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.CancelRunning(func(task json.RawMessage) error { return f.cancel(ctx, caller, task) })
 }
 
 // cancel cancels a running task if the peer supports that.
@@ -161,7 +133,7 @@ func (c *call) Begins(m *wire.Message) json.RawMessage {
 		return nil
 	}
 	id = bytes.Clone(id)
-	c.f.setTask(id, true)
+	c.f.SetRunning(id, true)
 	return id
 }
 
@@ -176,7 +148,7 @@ func (f *client) About(m *wire.Message) json.RawMessage {
 	}
 	id := scan.Get(m.Params, "taskId")
 	if isOver(scan.String(scan.Get(m.Params, "status"))) {
-		f.setTask(id, false)
+		f.SetRunning(id, false)
 	}
 	return id
 }

@@ -51,7 +51,7 @@ func (f *client) modernJob(ctx context.Context, caller dialect.Caller, t *follow
 		if _, err := f.c.Ask(ctx, caller, taskCancel, scan.Pair("taskId", t.task)); err != nil {
 			return nil, taskFault(taskCancel, err)
 		}
-		f.setTask(t.task, false)
+		f.SetRunning(t.task, false)
 		return f.about(ctx, caller, taskGet, t.task)
 	}
 	return nil, wire.Usagef("the server lists no tasks: version %s of MCP has no request for that", scan.String(scan.Get(f.c.Scope().Conn.Kept, "modern")))
@@ -64,7 +64,7 @@ func (f *client) follow(ctx context.Context, caller dialect.Caller, op dialect.O
 		return poll.Lines(taskLine(m.Body)), nil
 	}
 	t := f.following(caller, op, scan.Get(m.Body, "taskId"))
-	f.setTask(t.task, true)
+	f.SetRunning(t.task, true)
 	t.CancelWork = t.cancelWork
 	t.Track()
 	return t, t.Update(ctx, m.Body)

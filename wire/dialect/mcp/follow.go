@@ -30,7 +30,7 @@ func (f *client) following(caller dialect.Caller, op dialect.Op, task json.RawMe
 	t.Status = func(ctx context.Context) (json.RawMessage, error) {
 		return f.c.Ask(ctx, caller, taskGet, scan.Pair("taskId", t.task))
 	}
-	t.Read, t.Over = t.read, func() { f.setTask(t.task, false) }
+	t.Read, t.Over = t.read, func() { f.SetRunning(t.task, false) }
 	return t
 }
 
@@ -57,7 +57,7 @@ func (t *following) begun(ctx context.Context, m wire.Message) error {
 }
 
 func (t *following) cancelWork(ctx context.Context) error {
-	t.client.setTask(t.task, false)
+	t.client.SetRunning(t.task, false)
 	return t.client.cancel(ctx, t.caller, t.task)
 }
 

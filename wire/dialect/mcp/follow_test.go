@@ -182,7 +182,7 @@ func TestATaskIsCancelled(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &taskServer{begun: time.Now(), fault: map[string]error{taskCancel: c.fault}}
 			st := follow(t, s)
-			st.client.setTask(st.task, true)
+			st.client.SetRunning(st.task, true)
 			if c.can {
 				st.client.c.Keep(json.RawMessage(`{"capabilities":{"tasks":{"cancel":{}}}}`))
 			}

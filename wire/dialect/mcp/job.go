@@ -82,7 +82,7 @@ func (f *client) about(ctx context.Context, caller dialect.Caller, method string
 		return nil, taskFault(method, err)
 	}
 	if isOver(scan.String(scan.Get(answer, "status"))) {
-		f.setTask(task, false)
+		f.SetRunning(task, false)
 	}
 	return poll.Lines(taskLine(answer)), nil
 }

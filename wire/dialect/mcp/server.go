@@ -15,6 +15,9 @@ import (
 	"rpcx/wire/scan"
 )
 
+// maxTasks bounds the stored tasks.
+const maxTasks = 1024
+
 // tasks contains the local tasks of a connection. On a server, a call of a tool can become a task if the tool's method is a job. On a
 // client, a request can become a task if it has a hook. The call gets its response at once. The result is stored until the peer requests
 // it, the connection closes, or the ttl that the peer requested expires.

@@ -30,7 +30,7 @@ type codec struct {
 	parts   []part // the parts of the current message; its memory is reused
 	method  []byte // the quoted method of the current message; its memory is reused
 	id      []byte // the id of an appended call; its memory is reused
-	methods jsonrpc.Methods
+	methods jsonrpc.Texts
 	ours    order // local requests if messages have no ids
 	theirs  order // the peer's requests
 }

@@ -79,7 +79,7 @@ func (c *codec) answers(h *heads) bool {
 }
 
 func (c *codec) notification(raw, method, params []byte, m *wire.Message) error {
-	name, ok := c.methods.Text(method)
+	name, ok := c.methods.Of(method)
 	if !ok {
 		*m = jsonrpc.Invalid(raw, nil, "the method is not a string")
 		return nil
@@ -96,7 +96,7 @@ func (c *codec) requested(raw, method []byte, m *wire.Message) error {
 	} else if unnamed = !c.hasID(id) && c.asksUnnumbered(); unnamed { // the responses to this request and to later ones are written in order
 		id = c.unnumbered(id)
 	}
-	name, ok := c.methods.Text(method)
+	name, ok := c.methods.Of(method)
 	if !ok {
 		*m = jsonrpc.Invalid(raw, idOrNil(id), "the method is not a string")
 		return nil
