@@ -18,20 +18,27 @@ const (
 	codeInvalidRequest  = "invalidRequest"
 )
 
-// fields lists the members of each type of client message besides type and id, with their JSON types: s (string),
-// n (number), o (object) or b (boolean). An uppercase letter marks a required member.
-var fields = map[string]map[string]byte{
-	typeEval:      {"code": 'S', "timeoutMs": 'n'},
-	typeComplete:  {"code": 'S', "cursor": 'n'},
-	typeReset:     {},
-	typeSubscribe: {"code": 'S', "intervalFrames": 'n', "limit": 'n', "onChange": 'b', "timeoutMs": 'n'},
-	typeCancel:    {"targetId": 'S'},
-	typeList:      {"since": 's'},
-	typeDescribe:  {"name": 'S'},
-	typeCall:      {"name": 'S', "args": 'O', "timeoutMs": 'n'},
-	typeStatus:    {"jobId": 'S'},
-	typeJobCancel: {"jobId": 'S'},
-	typeJournal:   {"kind": 's', "limit": 'n'},
+// A request describes a type of client message.
+type request struct {
+	// members are the members besides type and id, with their JSON types: s (string), n (number), o (object) or b
+	// (boolean). An uppercase letter marks a required member.
+	members map[string]byte
+	// answers are the types of the responses. A failed command_result can also answer every type (see answersTo).
+	answers []string
+}
+
+var requests = map[string]request{
+	typeEval:      {map[string]byte{"code": 'S', "timeoutMs": 'n'}, []string{typeEvalResult, typeEvalError}},
+	typeComplete:  {map[string]byte{"code": 'S', "cursor": 'n'}, []string{typeCompleteResult, typeEvalError}},
+	typeReset:     {nil, []string{typeResetResult, typeEvalError}},
+	typeSubscribe: {map[string]byte{"code": 'S', "intervalFrames": 'n', "limit": 'n', "onChange": 'b', "timeoutMs": 'n'}, nil},
+	typeCancel:    {map[string]byte{"targetId": 'S'}, nil},
+	typeList:      {map[string]byte{"since": 's'}, []string{typeListResult}},
+	typeDescribe:  {map[string]byte{"name": 'S'}, []string{typeDescribeResult}},
+	typeCall:      {map[string]byte{"name": 'S', "args": 'O', "timeoutMs": 'n'}, []string{typeCallResult, typeJobAccepted}},
+	typeStatus:    {map[string]byte{"jobId": 'S'}, []string{typeStatusResult, typeJobResult}},
+	typeJobCancel: {map[string]byte{"jobId": 'S'}, []string{typeJobCancelResult}},
+	typeJournal:   {map[string]byte{"kind": 's', "limit": 'n'}, []string{typeJournalResult}},
 }
 
 // clientMessage reads a client's message. If the message is invalid, its Err is the response, which the server sends in
@@ -44,14 +51,14 @@ func (c *codec) clientMessage(raw []byte) wire.Message {
 	if bad {
 		return refusedMessage(raw, kindInvalid, codeMalformed, "Could not parse the incoming JSON frame: "+m.Err.Message)
 	}
-	want, known := fields[m.Method]
+	want, known := requests[m.Method]
 	switch {
 	case m.Method == "ping", m.Method == "control_auth", m.Method == "lease_acquire", m.Method == typeJobResult:
-		m.Err = refusal(kindUnsupported, codeLegacy, "The message type "+strconv.Quote(m.Method)+" belongs to version 1 of the protocol.")
+		m.Err = newError(kindUnsupported, codeLegacy, "The message type "+strconv.Quote(m.Method)+" belongs to version 1 of the protocol.")
 	case !known:
-		m.Err = refusal(kindInvalid, codeUnknownType, fmt.Sprintf("Unknown message type %.80q.", m.Method))
+		m.Err = newError(kindInvalid, codeUnknownType, fmt.Sprintf("Unknown message type %.80q.", m.Method))
 	default:
-		m.Err = checkMembers(raw, want)
+		m.Err = checkMembers(raw, want.members)
 	}
 	return m
 }
@@ -59,7 +66,7 @@ func (c *codec) clientMessage(raw []byte) wire.Message {
 // checkMembers returns an invalidRequest error for the first member that is missing or has the wrong type, or nil.
 func checkMembers(raw []byte, want map[string]byte) *wire.Error {
 	if id := scan.Get(raw, "id"); id != nil && scan.Type(id) != 's' {
-		return refusal(kindInvalid, codeInvalidRequest, "The id is not a string.")
+		return newError(kindInvalid, codeInvalidRequest, "The id is not a string.")
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		kind := want[name]
@@ -75,19 +82,15 @@ func checkMembers(raw []byte, want map[string]byte) *wire.Error {
 		case is == kind:
 		case val == nil && !must, is == '0' && !must:
 		default:
-			return refusal(kindInvalid, codeInvalidRequest, "The member "+name+" is missing or has the wrong type.")
+			return newError(kindInvalid, codeInvalidRequest, "The member "+name+" is missing or has the wrong type.")
 		}
 	}
 	return nil
 }
 
-func refusal(kind, code, message string) *wire.Error {
-	return &wire.Error{Kind: kind, Code: strconv.AppendQuote(nil, code), Message: message, Retryable: new(false)}
-}
-
 // refusedMessage returns a message without an id, whose Err is the response to raw.
 func refusedMessage(raw []byte, kind, code, message string) wire.Message {
-	return wire.Message{Kind: wire.Notification, Raw: raw, Err: refusal(kind, code, message)}
+	return wire.Message{Kind: wire.Notification, Raw: raw, Err: newError(kind, code, message)}
 }
 
 // Types of a client's messages.
@@ -127,21 +130,13 @@ const (
 	typeJournalResult   = "journal_query_result"
 )
 
-// answerTypes are the types of the responses to each type of request. A failed command_result can also answer every
-// type (see answersTo).
-var answerTypes = map[string][]string{
-	typeEval: {typeEvalResult, typeEvalError}, typeComplete: {typeCompleteResult, typeEvalError}, typeReset: {typeResetResult, typeEvalError},
-	typeList: {typeListResult}, typeDescribe: {typeDescribeResult}, typeCall: {typeCallResult, typeJobAccepted},
-	typeStatus: {typeStatusResult, typeJobResult}, typeJobCancel: {typeJobCancelResult}, typeJournal: {typeJournalResult},
-}
-
 // answersTo reports whether m has a type that answers a request of type asked.
 func answersTo(asked string, m *wire.Message) bool {
-	return slices.Contains(answerTypes[asked], m.Method) || m.Method == typeCallResult && failed(m.Raw)
+	return slices.Contains(requests[asked].answers, m.Method) || m.Method == typeCallResult && failed(m.Raw)
 }
 
 // isClientType reports whether clients send messages of type kind.
 func isClientType(kind string) bool {
-	_, ok := fields[kind]
+	_, ok := requests[kind]
 	return ok
 }

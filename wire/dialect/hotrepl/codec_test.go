@@ -19,7 +19,7 @@ func events(t *testing.T, answer string) string {
 		t.Fatal(err)
 	}
 	if strings.Contains(answer, `"jobId"`) {
-		c.(*codec).sent[string(m.ID)] = typeStatus
+		c.(*codec).sent[string(m.ID)] = sent{kind: typeStatus}
 	}
 	msgs, _, err := c.Decode([]byte(strings.ReplaceAll(answer, "ID", string(m.ID))))
 	if err != nil {
@@ -168,7 +168,7 @@ func FuzzDecode(f *testing.F) {
 		c := NewCodec(dialect.CodecOptions{MaxDepth: 20}).(*codec)
 		c.host, c.max = host, 1000
 		if id := scan.Get(raw, "id"); scan.Valid(raw, 20) == nil && id != nil && !host {
-			c.raw[string(id)] = sentRaw{}
+			c.sent[string(id)] = sent{raw: true}
 		}
 		msgs, _, err := c.Decode(raw)
 		if err != nil && wire.AsFault(err) == nil {

@@ -15,9 +15,6 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Error returns the message.
-func (e envelope) Error() string { return e.message }
-
 // list answers a commands_list with summaries of all commands.
 func (s *server) list(t task) {
 	var all scan.Array
@@ -49,7 +46,7 @@ func (s *server) describe(t task) {
 	name, _ := scan.Text(scan.Get(t.msg.Raw, "name"))
 	m := s.b.Catalog().Method(name)
 	if m == nil {
-		t.h.send(commandFailed(t.msg.ID, time.Now(), s.unknown(name)))
+		t.h.send(outcome{err: s.unknown(name)}.message(t.msg.ID, time.Now()))
 		return
 	}
 	d := summary(m).raw("inputSchema", s.schema(m.Params)).raw("outputSchema", s.schema(m.Result)).
@@ -60,26 +57,19 @@ func (s *server) describe(t task) {
 	t.h.send(build(typeDescribeResult).id(t.msg.ID).raw("descriptor", d.end()).end())
 }
 
-// schema returns a schema as an object with the catalog's $defs. The specification does not allow boolean schemas.
+// schema returns a schema as an object with the definitions that it uses. The specification does not allow boolean
+// schemas.
 func (s *server) schema(schema json.RawMessage) json.RawMessage {
 	if scan.Type(schema) != 'o' {
 		return json.RawMessage("{}")
 	}
-	defs := s.b.Catalog().Defs
-	if len(defs) == 0 || scan.Get(schema, "$defs") != nil {
-		return schema
-	}
-	all := scan.JSON(defs)
-	var o scan.Object
-	o.Inside(schema)
-	o.Compact("$defs", all)
-	return o.End()
+	return s.b.Catalog().WithDefs(schema)
 }
 
-func (s *server) unknown(name string) envelope {
-	e := envelope{kindUnknown, "unknownCommand", "There is no command " + strconv.Quote(name) + ".", false, nil}
+func (s *server) unknown(name string) *wire.Error {
+	e := newError(kindUnknown, "unknownCommand", "There is no command "+strconv.Quote(name)+".")
 	if near := catalog.Nearest(name, s.b.Catalog().Names()); near != "" {
-		e.details = build("").text("nearest", near).end()
+		return e.WithData(map[string]string{"nearest": near})
 	}
 	return e
 }
@@ -93,30 +83,49 @@ func (s *server) command(t task) {
 	m := s.b.Catalog().Method(name)
 	switch {
 	case !ok:
-		s.commandDone(r, name, nil, nil, s.unknown(name))
-		r.cancel(nil)
+		s.commandDone(r, name, outcome{err: s.unknown(name)})
+		r.cancel()
 	case m != nil && isJob(m):
 		s.start(r, m)
 	default:
 		s.queue.run(r)
 		s.wg.Go(func() {
-			output, files, err := s.run(r, name, string(r.msg.ID), false, nil)
+			done := s.run(r, name, string(r.msg.ID), false, nil)
 			s.queue.over(r)
-			s.commandDone(r, name, output, files, err)
+			s.commandDone(r, name, done)
 		})
 	}
 }
 
+// An outcome is how a command ended: with its output and its files, or with an error.
+type outcome struct {
+	output, files json.RawMessage
+	err           *wire.Error
+}
+
+// addTo adds the outcome to a command_result or job_result.
+func (o outcome) addTo(b builder) builder {
+	if o.err == nil {
+		return b.text("status", "ok").raw("output", o.output).raw("artifacts", o.files)
+	}
+	return b.text("status", "failed").raw("artifacts", []byte("{}")).raw("error", errorJSON(o.err))
+}
+
+// message returns the command_result for the command_call with that id.
+func (o outcome) message(id wire.ID, begun time.Time) json.RawMessage {
+	return o.addTo(build(typeCallResult).id(id)).duration(begun).end()
+}
+
 // run runs the hook of a command and collects the hook's files, which are in a directory named after place. For a job,
 // stream is true, and the output is the last data of the hook. emit receives progress and may be nil.
-func (s *server) run(r *running, name, place string, stream bool, emit func(wire.Event)) (output, files json.RawMessage, err error) {
+func (s *server) run(r *running, name, place string, stream bool, emit func(wire.Event)) outcome {
 	dir, err := s.files.makeDir(place)
 	if err != nil {
-		return nil, nil, envelope{kindInternal, "artifactFolder", "The directory for artifacts could not be created.", false, nil}
+		return outcome{err: newError(kindInternal, "artifactFolder", "The directory for artifacts could not be created.")}
 	}
 	var last json.RawMessage
 	var failed error
-	output, err = r.h.r.Respond(r.ctx, dialect.Request{
+	output, err := r.h.r.Respond(r.ctx, dialect.Request{
 		Method: name, Params: scan.Get(r.msg.Raw, "args"), ID: r.msg.ID, Stream: stream,
 		Vars: map[string]string{"RPCX_ARTIFACTS": dir},
 		Emit: func(ev wire.Event) error {
@@ -139,74 +148,78 @@ func (s *server) run(r *running, name, place string, stream bool, emit func(wire
 	err = cmp.Or(err, failed)
 	if err != nil {
 		_ = os.RemoveAll(dir) // a failed command has no files
-		return nil, nil, s.failure(r, name, err)
+		return outcome{err: s.failure(r, name, err)}
 	}
-	if files, err = s.files.collect(dir); err != nil {
-		return nil, nil, envelope{kindInternal, "artifactUnreadable", "An artifact could not be read.", false, nil}
+	files, err := s.files.collect(dir)
+	if err != nil {
+		return outcome{err: newError(kindInternal, "artifactUnreadable", "An artifact could not be read.")}
 	}
 	output = scan.OrNull(output)
 	if len(output) > s.cfg.limits.MaxResultLength {
 		_ = os.RemoveAll(dir)
-		return nil, nil, envelope{kindInternal, codeTooLarge, "The output has " + strconv.Itoa(len(output)) + " bytes, which exceeds the limit.", false, nil}
+		return outcome{err: newError(kindInternal, codeTooLarge, "The output has "+strconv.Itoa(len(output))+" bytes, which exceeds the limit.")}
 	}
-	return output, files, nil
+	return outcome{output: output, files: files}
 }
 
-// failure converts an error of a hook, a schema check or the policy to an envelope.
-func (s *server) failure(r *running, name string, err error) envelope {
-	if r.ctx.Err() != nil {
+// failure converts an error of a hook, a schema check or the policy to an error for the client.
+func (s *server) failure(r *running, name string, err error) *wire.Error {
+	rpc, ok := errors.AsType[*wire.Error](err)
+	switch {
+	case r.ctx.Err() != nil:
 		return cancelledCommand
+	case !ok:
+		return newError(kindInternal, "handlerException", "The command failed.")
 	}
-	var rpc *wire.Error
-	if !errors.As(err, &rpc) {
-		return envelope{kindInternal, "handlerException", "The command failed.", false, nil}
-	}
-	retryable := string(scan.Get(rpc.Data, "retryable")) == "true" || rpc.Retryable != nil && *rpc.Retryable
-	e := envelope{kindInternal, "handlerException", rpc.Message, retryable, rpc.Data}
-	if e.retryable {
-		e.kind = kindBusy
+	e := newError(kindInternal, "handlerException", rpc.Message)
+	e.Data = rpc.Data
+	if string(scan.Get(rpc.Data, "retryable")) == "true" || rpc.Retryable != nil && *rpc.Retryable {
+		e.Kind, e.Retryable = kindBusy, new(true)
 	}
 	switch string(rpc.Code) {
 	case "-32602":
-		e.kind, e.code = kindValidation, "argsSchemaViolation"
+		e.Kind, e.Code = kindValidation, json.RawMessage(`"argsSchemaViolation"`)
 	case "-32601":
 		return s.unknown(name)
 	case "-32001":
-		e.kind, e.code = kindPrecondition, "refused"
+		e.Kind, e.Code = kindPrecondition, json.RawMessage(`"refused"`)
 	default:
-		if code, ok := scan.Text(rpc.Code); ok {
-			e.code = code
+		if scan.Type(rpc.Code) == 's' {
+			e.Code = rpc.Code
 		}
 	}
-	if kind, ok := scan.Text(scan.Get(rpc.JSON(), "kind")); ok && slices.Contains(kinds, kind) {
-		e.kind = kind
+	if kind := scan.String(scan.Get(rpc.JSON(), "kind")); slices.Contains(kinds, kind) {
+		e.Kind = kind
 	}
 	return e
 }
 
 // cancelledCommand is the error of a cancelled command.
-var cancelledCommand = envelope{kindCancelled, "commandCancelled", "The command was cancelled.", false, nil}
+var cancelledCommand = newError(kindCancelled, "commandCancelled", "The command was cancelled.")
+
+// busy returns an error for a request that the client may repeat.
+func busy(code, message string) *wire.Error {
+	e := newError(kindBusy, code, message)
+	e.Retryable = new(true)
+	return e
+}
 
 var kinds = []string{
 	kindValidation, kindPrecondition, kindConflict, kindTimeout, kindCancelled, kindBusy, kindUnknown, kindUnsupported,
 	kindMissing, kindInvalid, kindInternal,
 }
 
-// commandDone answers a command_call with its output or err, and adds the call to the journal.
-func (s *server) commandDone(r *running, name string, output, files json.RawMessage, err error) {
-	e := entry{id: r.msg.ID, name: name, begun: r.begun, ok: err == nil}
-	if failed, ok := errors.AsType[envelope](err); ok {
-		e.kind = failed.kind
-		s.journal.add("command", e)
-		r.h.send(commandFailed(r.msg.ID, r.begun, failed))
-		return
-	}
-	s.journal.add("command", e)
-	r.h.send(build(typeCallResult).id(r.msg.ID).text("status", "ok").raw("output", output).raw("artifacts", files).duration(r.begun).end())
+// commandDone answers a command_call, and adds the call to the journal.
+func (s *server) commandDone(r *running, name string, done outcome) {
+	s.journal.add(r.entry(name, done))
+	r.h.send(done.message(r.msg.ID, r.begun))
 }
 
-// commandFailed returns a command_result with the status failed. The specification has no other message for a failed
-// command.
-func commandFailed(id wire.ID, begun time.Time, e envelope) json.RawMessage {
-	return build(typeCallResult).id(id).text("status", "failed").raw("artifacts", []byte("{}")).raw("error", e.json()).duration(begun).end()
+// entry returns the journal's entry for a command.
+func (r *running) entry(name string, done outcome) entry {
+	e := entry{kind: "command", id: r.msg.ID, name: name, begun: r.begun, ok: done.err == nil}
+	if done.err != nil {
+		e.failure = done.err.Kind
+	}
+	return e
 }

@@ -70,42 +70,37 @@ func (c *codec) classify(m *wire.Message) {
 		}
 	case typeTick, typeTickError:
 		c.tick(m)
-	case typeEvalResult, typeEvalError, typeCompleteResult, typeResetResult, typeListResult, typeDescribeResult,
-		typeCallResult, typeJobAccepted, typeStatusResult, typeJobResult, typeJobCancelResult, typeJournalResult:
-		c.answer(m)
+	default:
+		if _, answers := bodies[m.Method]; answers {
+			c.answer(m)
+		}
 	}
 }
 
 // isOwn reports whether the client sent a message with that id. last means that the response is the last one. The codec
 // then forgets the message.
 func (c *codec) isOwn(id wire.ID, last bool) bool {
-	if last {
-		defer delete(c.sent, string(id))
+	m := c.sent[string(id)]
+	if last || m.raw && !m.all {
+		delete(c.sent, string(id))
 	}
-	if m, ok := c.raw[string(id)]; ok {
-		if last || !m.all {
-			delete(c.raw, string(id))
-		}
-		return true
-	}
-	return strings.HasPrefix(string(id), `"`+c.prefix)
+	return m.raw || strings.HasPrefix(string(id), `"`+c.prefix)
 }
 
 func (c *codec) tick(m *wire.Message) {
-	first := c.raw[string(m.ID)]
-	asked, known := c.sent[string(m.ID)]
+	asked := c.sent[string(m.ID)]
 	m.Final = string(scan.Get(m.Raw, "final")) == "true"
 	if !c.isOwn(m.ID, m.Final) {
 		m.Final = false
 		return
 	}
-	if known && asked != typeSubscribe {
+	if asked.kind != "" && !asked.raw && asked.kind != typeSubscribe {
 		m.Final = true
-		malformedAnswer(m, m.Method+" is not a response to "+asked)
+		malformedAnswer(m, m.Method+" is not a response to "+asked.kind)
 		return
 	}
 	m.Kind, m.Params = wire.Item, m.Raw
-	if first.watch && !first.all { // the first tick answers an endless raw subscription
+	if asked.isWatch() && !asked.all { // the first tick answers an endless raw subscription
 		m.Kind, m.Final = wire.Response, true
 	}
 	if m.Method == typeTickError {
@@ -116,13 +111,13 @@ func (c *codec) tick(m *wire.Message) {
 }
 
 func (c *codec) answer(m *wire.Message) {
-	asked, known := c.sent[string(m.ID)]
+	asked := c.sent[string(m.ID)]
 	if m.ID == nil || !c.isOwn(m.ID, true) {
 		return
 	}
 	m.Kind, m.Final = wire.Response, true
-	if known && !answersTo(asked, m) {
-		malformedAnswer(m, m.Method+" is not a response to "+asked)
+	if asked.kind != "" && !asked.raw && !answersTo(asked.kind, m) {
+		malformedAnswer(m, m.Method+" is not a response to "+asked.kind)
 		return
 	}
 	switch m.Method {
@@ -131,7 +126,7 @@ func (c *codec) answer(m *wire.Message) {
 			malformedAnswer(m, "an accepted job has no jobId")
 			return
 		}
-		c.started(scan.Get(m.Raw, "jobId"))
+		c.jobs.SetRunning(scan.Get(m.Raw, "jobId"), true)
 	case typeEvalError:
 		m.Err = readError(scan.Get(m.Raw, "error"))
 	case typeEvalResult:
@@ -139,7 +134,7 @@ func (c *codec) answer(m *wire.Message) {
 	case typeCallResult:
 		output(m)
 	case typeJobResult:
-		c.over(scan.Get(m.Raw, "jobId"))
+		c.jobs.SetRunning(scan.Get(m.Raw, "jobId"), false)
 		output(m)
 	case typeResetResult:
 		if m.Body = scan.Get(m.Raw, "success"); string(m.Body) != "true" {
@@ -152,7 +147,7 @@ func (c *codec) answer(m *wire.Message) {
 
 // oneMember reads a response whose body is one member of the message.
 func oneMember(m *wire.Message) {
-	member := answers[m.Method]
+	member := bodies[m.Method]
 	if m.Body = scan.Get(m.Raw, member); m.Body == nil && member != "" && m.Method != typeStatusResult {
 		malformedAnswer(m, "a "+m.Method+" has no "+member)
 	}
@@ -179,10 +174,12 @@ func malformedAnswer(m *wire.Message, what string) {
 	m.Err = wire.NewError(wire.CodeInvalidRequest, what)
 }
 
-// answers names the member with the body for each type of response.
-var answers = map[string]string{
-	typeCompleteResult: "completions", typeListResult: "commands", typeDescribeResult: "descriptor",
-	typeJournalResult: "entries", typeStatusResult: "progress",
+// bodies names the member with the body for each type of response, or "" if there is none.
+var bodies = map[string]string{
+	typeEvalResult: "value", typeTick: "value", typeEvalError: "error", typeCompleteResult: "completions",
+	typeResetResult: "success", typeListResult: "commands", typeDescribeResult: "descriptor", typeCallResult: "output",
+	typeJobAccepted: "progress", typeStatusResult: "progress", typeJobResult: "output", typeJobCancelResult: "",
+	typeJournalResult: "entries",
 }
 
 // value returns the value of an eval_result or subscribe_result, or nil if there is none. Some hosts omit a null value.

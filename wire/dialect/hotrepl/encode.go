@@ -2,6 +2,7 @@ package hotrepl
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"rpcx/wire"
@@ -82,27 +83,27 @@ const (
 	codeEvalTimeout  = "evalTimeout"
 	codeCancelled    = "evalCancelled"
 	codeJobCancelled = "jobCancelled"
+	codeException    = "runtimeException"
 )
 
-// An envelope is the error member of HotRepl's messages.
-type envelope struct {
-	kind, code, message string
-	retryable           bool
-	details             json.RawMessage // may be nil
+// newError returns an error for the client, which may not repeat the request.
+func newError(kind, code, message string) *wire.Error {
+	return &wire.Error{Kind: kind, Code: strconv.AppendQuote(nil, code), Message: message}
 }
 
-func (e envelope) json() []byte {
-	return build("").text("kind", e.kind).text("code", e.code).text("message", e.message).
-		bool("retryable", e.retryable).raw("details", e.details).end()
+// errorJSON returns the error member of HotRepl's messages.
+func errorJSON(e *wire.Error) []byte {
+	return build("").text("kind", e.Kind).raw("code", e.Code).text("message", e.Message).
+		bool("retryable", e.Retryable != nil && *e.Retryable).raw("details", e.Data).end()
 }
 
 // errorMessage returns an "error" message, for requests whose type has no error response. id is nil if it was
 // unreadable.
-func errorMessage(id wire.ID, e envelope) []byte {
-	return build(typeError).id(id).raw("error", e.json()).end()
+func errorMessage(id wire.ID, e *wire.Error) []byte {
+	return build(typeError).id(id).raw("error", errorJSON(e)).end()
 }
 
-// readError reads the error in a host's message: an envelope, or a string with the message. It ignores malformed members
+// readError reads the error in a host's message: an object, or a string with the message. It ignores malformed members
 // and other values.
 func readError(val []byte) *wire.Error {
 	e := &wire.Error{Message: "the host reported a failure without a message"}

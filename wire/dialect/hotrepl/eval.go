@@ -33,10 +33,10 @@ func (p *printout) Write(b []byte) (int, error) {
 }
 
 // evaluate runs code for at most ms milliseconds (0: the host's defaultEvalTimeoutMs). out receives the code's output
-// and may be nil. A failure is an envelope. evaluate returns nil for code without a value, such as a statement.
-func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, out io.Writer) (json.RawMessage, error) {
+// and may be nil. evaluate returns nil for code without a value, such as a statement.
+func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, out io.Writer) (json.RawMessage, *wire.Error) {
 	if s.runtime == nil {
-		return nil, envelope{kindUnsupported, "evaluatorMissing", "The host has no runtime to evaluate code.", false, nil}
+		return nil, newError(kindUnsupported, "evaluatorMissing", "The host has no runtime to evaluate code.")
 	}
 	if ms <= 0 {
 		ms = s.cfg.limits.DefaultEvalTimeoutMs
@@ -54,30 +54,27 @@ func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, 
 	}
 	value = s.cut(value)
 	if most := s.cfg.limits.MaxResultLength; len(value) > most {
-		return nil, envelope{kindInternal, codeTooLarge, fmt.Sprintf("The value has %d bytes; the host sends at most %d.", len(value), most), false, nil}
+		return nil, newError(kindInternal, codeTooLarge, fmt.Sprintf("The value has %d bytes; the host sends at most %d.", len(value), most))
 	}
 	return value, nil
 }
 
-// evalError converts the error err of an evaluation in ctx to an envelope. ms is the evaluation's time limit.
-func evalError(ctx context.Context, err error, ms int) envelope {
-	var own envelope
-	var failed *dialect.EvalError
+// evalError converts the error err of an evaluation in ctx to an error for the client. ms is the evaluation's time limit.
+func evalError(ctx context.Context, err error, ms int) *wire.Error {
+	failed, ok := errors.AsType[*dialect.EvalError](err)
 	switch cause := context.Cause(ctx); {
-	case errors.As(err, &own):
-		return own
 	case cause == errEvalTime:
-		return envelope{kindTimeout, codeEvalTimeout, fmt.Sprintf("Eval timed out after %d ms.", ms), false, nil}
-	case cause == errReset:
-		return envelope{kindCancelled, codeCancelled, "Reset in progress.", false, nil}
+		return newError(kindTimeout, codeEvalTimeout, fmt.Sprintf("Eval timed out after %d ms.", ms))
 	case cause != nil:
-		return envelope{kindCancelled, codeCancelled, "Eval was cancelled.", false, nil}
-	case errors.As(err, &failed) && failed.Compile:
-		return envelope{kindValidation, "compileError", failed.Message, false, nil}
-	case errors.As(err, &failed):
-		return envelope{kindInternal, "runtimeException", failed.Message, false, about(failed)}
+		return cancelledEval("Eval was cancelled.")
+	case ok && failed.Compile:
+		return newError(kindValidation, "compileError", failed.Message)
+	case ok:
+		e := newError(kindInternal, codeException, failed.Message)
+		e.Data = about(failed)
+		return e
 	}
-	return envelope{kindInternal, "runtimeException", wire.AsError(err).Message, false, nil}
+	return newError(kindInternal, codeException, wire.AsError(err).Message)
 }
 
 // about returns the runtime's details about failed code, or nil.
@@ -117,46 +114,48 @@ func (h *handler) invoke(ctx context.Context, name string, input json.RawMessage
 }
 
 func (s *server) eval(r *running) {
-	r.begun = time.Now()
 	code, _ := scan.Text(scan.Get(r.msg.Raw, "code"))
 	out := &printout{most: s.cfg.limits.MaxResultLength}
 	value, err := s.evaluate(r.ctx, r.h, code, number(scan.Get(r.msg.Raw, "timeoutMs")), out)
-	if failed, ok := errors.AsType[envelope](err); ok {
-		s.evalFailed(r, failed)
+	if err != nil {
+		s.evalFailed(r.task, r.begun, err)
 		return
 	}
-	s.journal.add("eval", entry{id: r.msg.ID, code: code, begun: r.begun, ok: true})
+	s.journal.add(entry{kind: "eval", id: r.msg.ID, code: code, begun: r.begun, ok: true})
 	b := build(typeEvalResult).id(r.msg.ID).value(value)
 	b.o.SomeText("stdout", string(out.text))
 	r.h.send(b.duration(r.begun).end())
 }
 
-func (s *server) evalFailed(r *running, e envelope) {
-	code, _ := scan.Text(scan.Get(r.msg.Raw, "code"))
-	s.journal.add("eval", entry{id: r.msg.ID, code: code, begun: r.begun, kind: e.kind})
-	r.h.send(build(typeEvalError).id(r.msg.ID).raw("error", e.json()).end())
+func (s *server) evalFailed(t task, begun time.Time, e *wire.Error) {
+	code, _ := scan.Text(scan.Get(t.msg.Raw, "code"))
+	s.journal.add(entry{kind: "eval", id: t.msg.ID, code: code, begun: begun, failure: e.Kind})
+	t.h.send(build(typeEvalError).id(t.msg.ID).raw("error", errorJSON(e)).end())
 }
 
-// cancelledEval returns the error of an eval that was cancelled before its start.
-func cancelledEval(r *running) envelope { return evalError(r.ctx, r.ctx.Err(), 0) }
+// cancelledEval returns the error of a cancelled evaluation.
+func cancelledEval(message string) *wire.Error {
+	return newError(kindCancelled, codeCancelled, message)
+}
+
+const resetting = "Reset in progress."
 
 // reset answers a reset. It cancels queued evals and ends subscriptions before it drops the evaluator's state and
 // answers.
 func (s *server) reset(t task) {
 	begun := time.Now()
 	evals, watches := s.queue.reset()
-	for _, r := range evals {
-		r.cancel(errReset)
-		s.evalFailed(r, cancelledEval(r))
+	for _, eval := range evals {
+		s.evalFailed(eval, begun, cancelledEval(resetting))
 	}
 	for _, w := range watches {
 		w.cancel()
-		w.fail(envelope{kindCancelled, codeCancelled, "Reset in progress.", false, nil}, true)
+		w.fail(cancelledEval(resetting), true)
 	}
 	if s.runtime != nil {
 		s.runtime.Forget(sessionName)
 	}
-	s.journal.add("command", entry{id: t.msg.ID, name: "reset", begun: begun, ok: true})
+	s.journal.add(entry{kind: "command", id: t.msg.ID, name: "reset", begun: begun, ok: true})
 	t.h.send(build(typeResetResult).id(t.msg.ID).raw("success", []byte("true")).end())
 }
 

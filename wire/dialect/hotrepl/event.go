@@ -2,7 +2,6 @@ package hotrepl
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,10 +20,7 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 		*ev = other(m)
 		return nil
 	}
-	*ev = wire.Event{Final: m.Final, Data: json.RawMessage(m.Body)}
-	if scan.Type(m.Raw) == 'o' {
-		ev.Seq, ev.Job = scan.Get(m.Raw, "seq"), scan.Get(m.Raw, "jobId")
-	}
+	*ev = wire.Event{Final: m.Final, Data: m.Body, Seq: scan.Get(m.Raw, "seq"), Job: scan.Get(m.Raw, "jobId")}
 	if m.Err != nil {
 		ev.Kind, ev.Err, ev.Data = wire.Failure, m.Err, nil
 		ev.Extra = beside(m.Raw, "error")
@@ -33,9 +29,10 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 		}
 		return nil
 	}
+	ev.Extra = beside(m.Raw, bodies[m.Method])
 	switch m.Method {
 	case typeEvalResult, typeTick:
-		switch ev.Extra = beside(m.Raw, "value"); {
+		switch {
 		case m.Body != nil:
 		case m.Kind == wire.Item && !m.Final: // an item without a value is not data
 			ev.Kind, ev.Message = wire.Progress, "no value"
@@ -44,13 +41,8 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 		}
 	case typeJobAccepted, typeStatusResult:
 		progressEvent(ev, m.Body)
-		ev.Extra = beside(m.Raw, "progress")
 	case typeJobCancelResult:
-		ev.Data = json.RawMessage(beside(m.Raw, ""))
-	case typeCallResult, typeJobResult:
-		ev.Extra = beside(m.Raw, "output")
-	default:
-		ev.Extra = beside(m.Raw, answers[m.Method], "success")
+		ev.Data, ev.Extra = ev.Extra, nil
 	}
 	return nil
 }
@@ -127,16 +119,16 @@ func fraction(val []byte, whole float64) json.RawMessage {
 	return strconv.AppendFloat(nil, min(n/whole, 1), 'g', 4, 64)
 }
 
-// beside returns the members of a message that no field of the event contains, as an object or nil. placed names
-// further members to omit.
-func beside(raw []byte, placed ...string) json.RawMessage {
+// beside returns the members of a message that no field of the event contains, as an object or nil. placed is a further
+// member to omit.
+func beside(raw []byte, placed string) json.RawMessage {
 	var o scan.Object
 	for key, val := range scan.Members(raw) {
 		switch string(key) {
 		case "type", "id", "hasValue", "stdout", "final", "seq", "jobId":
 			continue
 		}
-		if !slices.Contains(placed, string(key)) {
+		if string(key) != placed {
 			o.CompactMember(key, val)
 		}
 	}

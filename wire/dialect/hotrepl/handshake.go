@@ -1,6 +1,7 @@
 package hotrepl
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -15,17 +16,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// handshake is the host's first message.
-type handshake struct{ raw json.RawMessage }
-
 // keepHandshake stores a handshake and forgets the commands of the previous one. The caller holds the lock of the
 // peer.Peer.
 func (c *codec) keepHandshake(raw []byte) {
-	h := &handshake{raw: append(json.RawMessage(nil), raw...)}
 	c.max = number(scan.Get(scan.Get(raw, "limits"), "maxMessageBytes"))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.handshake, c.catalog, c.methods = h, nil, nil
+	c.handshake, c.catalog, c.methods = bytes.Clone(raw), nil, nil
 }
 
 // Handshake waits for the host's handshake, which the host sends first. It returns a Fault of kind Protocol for another
@@ -49,11 +46,11 @@ func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
 	case err != nil:
 		return err
 	}
-	return check(c.received().raw)
+	return check(c.received())
 }
 
 // received returns the handshake, or nil if it has not arrived.
-func (c *codec) received() *handshake {
+func (c *codec) received() json.RawMessage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.handshake
@@ -213,15 +210,15 @@ func malformed(kind string) error {
 // empty returns a catalog with the handshake's data and no methods.
 func (c *codec) empty() *catalog.Catalog {
 	cat := &catalog.Catalog{Catalog: 1, Dialect: "hotrepl"}
-	h := c.received()
-	if h == nil {
+	raw := c.received()
+	if raw == nil {
 		return cat
 	}
-	host := scan.Get(h.raw, "host")
+	host := scan.Get(raw, "host")
 	cat.Info.Name, _ = scan.Text(scan.Get(host, "name"))
 	cat.Info.Version, _ = scan.Text(scan.Get(host, "version"))
 	var extra scan.Object
-	for name, val := range scan.Named(h.raw) {
+	for name, val := range scan.Named(raw) {
 		if name != "type" {
 			extra.Compact(name, val)
 		}
@@ -230,29 +227,16 @@ func (c *codec) empty() *catalog.Catalog {
 	return cat
 }
 
-// method converts a descriptor or summary to a method of a catalog. Extra receives unknown members.
-func method(d json.RawMessage) catalog.Method {
-	d = append(json.RawMessage(nil), d...)
-	m := catalog.Method{Kind: catalog.Call}
-	var rest scan.Object
-	for key, val := range scan.Members(d) {
-		switch string(key) {
-		case "name":
-			m.Name, _ = scan.Text(val)
-		case "description":
-			m.Description, _ = scan.Text(val)
-		case "kind":
-			if string(val) == `"job"` {
-				m.Kind = catalog.Job
-			}
-		case "inputSchema":
-			m.Params = val
-		case "outputSchema":
-			m.Result = val
-		default:
-			rest.Compact(scan.Key(key), val)
-		}
+// descriptorFields are the members of a descriptor that a catalog calls otherwise or contains.
+var descriptorFields = map[string]string{
+	"name": "name", "description": "description", "kind": "kind", "inputSchema": "params", "outputSchema": "result",
+}
+
+// method converts a descriptor or summary to a method of a catalog.
+func method(d json.RawMessage) (m catalog.Method) {
+	m.Fill(bytes.Clone(d), descriptorFields)
+	if m.Kind != catalog.Job {
+		m.Kind = catalog.Call
 	}
-	m.Extra = rest.EndOrNil()
 	return m
 }

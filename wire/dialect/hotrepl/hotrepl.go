@@ -22,6 +22,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/poll"
 	"rpcx/wire/scan"
 )
 
@@ -33,38 +34,41 @@ type codec struct {
 	depth  int
 	prefix string // the prefix of ids, which distinguishes responses to other clients
 	last   int
-	raw    map[string]sentRaw // a user's own unanswered messages, by id
-	sent   map[string]string  // the types of unanswered messages, by id
-	host   bool               // the local side is the host and has sent its handshake
-	max    int                // the host's maximum size of a message in bytes; 0 if unknown
+	sent   map[string]sent // unanswered messages, by id
+	host   bool            // the local side is the host and has sent its handshake
+	max    int             // the host's maximum size of a message in bytes; 0 if unknown
 	out    [3]wire.Message
+	jobs   poll.Running // accepted jobs that have not ended
 
-	mu        sync.Mutex // guards all fields below, also in flows
-	handshake *handshake // nil before the handshake
+	mu        sync.Mutex      // guards all fields below, also in flows
+	handshake json.RawMessage // the host's first message, or nil before it
 	catalog   *catalog.Catalog
 	methods   map[string]*catalog.Catalog // catalogs of one command each
-	running   map[string]bool             // accepted jobs that have not ended, by id
 }
 
 // maxSent bounds the stored unanswered messages.
 const maxSent = 4096
 
-// sentRaw describes the response to a raw message of the user.
-type sentRaw struct {
-	watch bool // the message is a subscribe, and its response consists of ticks
-	all   bool // the subscription has a limit: all its ticks are the response, not only the first
+// A sent is an unanswered message.
+type sent struct {
+	kind string
+	raw  bool // the user wrote the message; its response may have any type
+	all  bool // the user's subscription has a limit: all its ticks are the response, not only the first
 }
+
+// isWatch reports whether the user wrote the message and its response consists of ticks.
+func (s sent) isWatch() bool { return s.raw && s.kind == typeSubscribe }
 
 // NewCodec returns the codec of one connection.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
 	o.MaxDepth = cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
-	return &codec{depth: o.MaxDepth, prefix: wire.RandomHex(6) + "-", raw: map[string]sentRaw{}, sent: map[string]string{}}
+	return &codec{depth: o.MaxDepth, prefix: wire.RandomHex(6) + "-", sent: map[string]sent{}}
 }
 
 // Abilities returns the flows. Unsolicited is set because responses may arrive without a call.
 func (c *codec) Abilities() dialect.Abilities {
 	return dialect.Abilities{
-		Handshake: c.Handshake, Describe: c.Describe, Typing: c.Typing, Job: c.Job, Shutdown: c.Shutdown, RunningJobs: c.RunningJobs,
+		Handshake: c.Handshake, Describe: c.Describe, Typing: c.Typing, Job: c.Job, Shutdown: c.Shutdown, RunningJobs: c.jobs.RunningJobs,
 		Unsolicited: true,
 	}
 }
@@ -162,7 +166,7 @@ func (c *codec) own(op dialect.Op) (wire.Message, error) {
 	case c.host:
 		return wire.Message{}, hostRequestFault()
 	case op.Method == typeJobCancel:
-		c.over(scan.Get(op.Params, "jobId"))
+		c.jobs.SetRunning(scan.Get(op.Params, "jobId"), false)
 	}
 	return c.request(op.Method, nil, op.Params), nil
 }
@@ -180,8 +184,8 @@ func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 	case c.host:
 		return m, nil
 	case kind == typeCancel:
-		if target := scan.Get(msg, "targetId"); c.raw[string(target)].watch {
-			delete(c.raw, string(target))
+		if target := scan.Get(msg, "targetId"); c.sent[string(target)].isWatch() {
+			delete(c.sent, string(target))
 			m.Kind, m.Target = wire.Cancel, wire.ID(target)
 		}
 		return m, nil
@@ -190,10 +194,8 @@ func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 	case len(id) == 0:
 		return m, nil
 	}
-	const most = 1024 // bounds the stored unanswered messages
-	if len(c.raw) < most {
-		watch := kind == typeSubscribe
-		c.raw[string(id)] = sentRaw{watch, number(scan.Get(msg, "limit")) > 0}
+	if len(c.sent) < maxSent {
+		c.sent[string(id)] = sent{kind: kind, raw: true, all: number(scan.Get(msg, "limit")) > 0}
 	}
 	m.Kind, m.ID = wire.Request, wire.ID(id)
 	return m, nil
@@ -204,7 +206,7 @@ func (c *codec) request(kind string, about, extra json.RawMessage) wire.Message 
 	c.last++
 	id := wire.ID(strconv.Quote(c.prefix + strconv.Itoa(c.last)))
 	if len(c.sent) < maxSent {
-		c.sent[string(id)] = kind
+		c.sent[string(id)] = sent{kind: kind}
 	}
 	b := build(kind).id(id)
 	b.o.Inside(about)

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"rpcx/wire"
@@ -36,7 +34,9 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 		if err != nil {
 			return j, err
 		}
-		j.Reports, j.OnReport, j.job = &starting{st, j}, j.begun, nil
+		j.job, j.Now = nil, true
+		j.Ask = func(ctx context.Context) error { return j.accepted(ctx, st) }
+		j.CancelWork = func(ctx context.Context) error { return j.cancelStart(ctx, st) }
 	case dialect.JobWait:
 		j.Ask, j.Now = j.asks(typeStatus, j.about()), !bare
 		if j.bare = bare; bare {
@@ -67,35 +67,24 @@ type following struct {
 // acceptTimeout bounds the wait of a cancelled start for job_accepted. rpcx ends within a second after a signal.
 const acceptTimeout = 500 * time.Millisecond
 
-// starting is the stream of a command_call that starts a job.
-type starting struct {
-	dialect.Stream
-	job *following
+// accepted processes the response to the command_call of st, which starts the job.
+func (j *following) accepted(ctx context.Context, st dialect.Stream) error {
+	m, err := st.Next(ctx)
+	if err != nil {
+		return err
+	}
+	return j.answer(m.Clone())
 }
 
-// Cancel waits for job_accepted and cancels the job, because a host ignores the cancel message of a job.
-func (s *starting) Cancel(ctx context.Context) error {
+// cancelStart waits for job_accepted and cancels the job, because a host ignores the cancel message of a job.
+func (j *following) cancelStart(ctx context.Context, st dialect.Stream) error {
 	bound, stop := context.WithTimeout(ctx, acceptTimeout)
 	defer stop()
-	for {
-		m, err := s.Next(bound)
-		if err != nil {
-			return s.Stream.Cancel(ctx)
-		}
-		if m.Kind == wire.Response {
-			return s.job.codec.cancelJob(ctx, s.job.caller, scan.Get(m.Raw, "jobId"))
-		}
+	m, err := st.Next(bound)
+	if err != nil {
+		return st.Cancel(ctx)
 	}
-}
-
-// begun processes the response to the command_call that starts the job, and earlier messages.
-func (j *following) begun(_ context.Context, m wire.Message) error {
-	if m.Kind != wire.Response {
-		j.Put(m)
-		return nil
-	}
-	j.Reports = nil
-	return j.answer(m)
+	return j.codec.cancelJob(ctx, j.caller, scan.Get(m.Raw, "jobId"))
 }
 
 func (j *following) about() json.RawMessage { return scan.Pair("jobId", j.job) }
@@ -201,44 +190,10 @@ func report(ev wire.Event) json.RawMessage {
 	return o.End()
 }
 
-// maxRunning bounds the stored jobs.
-const maxRunning = 1024
-
-// started stores an accepted job. job is its id as a JSON string.
-func (c *codec) started(job json.RawMessage) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.running == nil {
-		c.running = map[string]bool{}
-	}
-	if len(c.running) < maxRunning {
-		c.running[string(job)] = true
-	}
-}
-
-// over removes a job that has a result or is being cancelled. job is its id as a JSON string.
-func (c *codec) over(job json.RawMessage) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.running, string(job))
-}
-
-// RunningJobs returns the ids of this connection's jobs without a result.
-func (c *codec) RunningJobs() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return wire.Map(slices.Sorted(maps.Keys(c.running)), func(id string) string { return scan.String([]byte(id)) })
-}
-
 // Shutdown cancels the jobs of this connection. Without the connection, no client could query them, and they would
 // occupy the host's slots.
 func (c *codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
-	for _, name := range c.RunningJobs() {
-		if err := c.cancelJob(ctx, caller, scan.AppendQuoted(nil, name)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.jobs.CancelRunning(func(job json.RawMessage) error { return c.cancelJob(ctx, caller, job) })
 }
 
 // cancelJob cancels a job without waiting for the response. A nil job has no effect.

@@ -2,7 +2,6 @@ package hotrepl
 
 import (
 	"encoding/json"
-	"errors"
 	"time"
 
 	"rpcx/wire"
@@ -17,11 +16,9 @@ type job struct {
 	name     string
 	progress json.RawMessage // the latest progress, or nil
 	// The following fields are set when the job ends.
-	state  string // "" while the job runs
-	output json.RawMessage
-	files  json.RawMessage
-	failed *envelope
-	ended  time.Time
+	state string // "" while the job runs
+	outcome
+	ended time.Time
 }
 
 // start accepts a job and runs it, unless maxJobConcurrency jobs are running.
@@ -70,31 +67,30 @@ func (s *server) fits(r *running, m *catalog.Method) bool {
 	if n < s.cfg.limits.MaxJobConcurrency {
 		return true
 	}
-	s.commandDone(r, m.Name, nil, nil, envelope{kindBusy, "jobConcurrencyLimit", "Too many jobs are running.", true, nil})
-	r.cancel(nil)
+	s.commandDone(r, m.Name, outcome{err: busy("jobConcurrencyLimit", "Too many jobs are running.")})
+	r.cancel()
 	return false
 }
 
 func (s *server) runJob(j *job, id string) {
 	defer wire.Guard()
-	output, files, err := s.run(j.running, j.name, id, true, func(ev wire.Event) {
+	done := s.run(j.running, j.name, id, true, func(ev wire.Event) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		j.progress = progress(ev)
 	})
 	s.mu.Lock()
-	j.state, j.output, j.files, j.ended = "done", output, files, time.Now()
-	var failed envelope
-	if errors.As(err, &failed) {
+	j.state, j.ended = "done", time.Now()
+	switch {
+	case done.err != nil && j.ctx.Err() != nil:
+		j.state, done.err = "cancelled", newError(kindCancelled, codeJobCancelled, "The job was cancelled.")
+	case done.err != nil:
 		j.state = "failed"
-		if j.ctx.Err() != nil {
-			j.state, failed.code, failed.message = "cancelled", codeJobCancelled, "The job was cancelled."
-		}
-		j.failed, j.files = &failed, json.RawMessage("{}")
 	}
+	j.outcome = done
 	s.mu.Unlock()
-	j.cancel(nil)
-	s.journal.add("command", entry{id: j.msg.ID, name: j.name, begun: j.begun, ok: err == nil, kind: failed.kind})
+	j.cancel()
+	s.journal.add(j.entry(j.name, done))
 }
 
 // progress converts a hook's progress event to the progress member of a job.
@@ -117,9 +113,10 @@ func (s *server) find(t task) (j *job, id string) {
 	s.mu.Unlock()
 	switch {
 	case j == nil:
-		t.h.send(errorMessage(t.msg.ID, envelope{kindMissing, "jobMissing", "There is no such job.", false, nil}))
+		t.h.send(errorMessage(t.msg.ID, newError(kindMissing, "jobMissing", "There is no such job.")))
 	case j.h != t.h:
-		t.h.send(commandFailed(t.msg.ID, time.Now(), envelope{kindConflict, "jobNotOwnedByConnection", "The job was started on another connection.", false, nil}))
+		foreign := newError(kindConflict, "jobNotOwnedByConnection", "The job was started on another connection.")
+		t.h.send(outcome{err: foreign}.message(t.msg.ID, time.Now()))
 		j = nil
 	}
 	return j, id
@@ -143,12 +140,7 @@ func (j *job) report(msg wire.ID, id string) json.RawMessage {
 	if j.state == "" {
 		return build(typeStatusResult).id(msg).text("jobId", id).text("state", "running").raw("progress", j.progress).end()
 	}
-	b := build(typeJobResult).id(msg).text("jobId", id).text("state", j.state)
-	if j.failed == nil {
-		b = b.text("status", "ok").raw("output", j.output).raw("artifacts", j.files)
-	} else {
-		b = b.text("status", "failed").raw("artifacts", j.files).raw("error", j.failed.json())
-	}
+	b := j.addTo(build(typeJobResult).id(msg).text("jobId", id).text("state", j.state))
 	return b.int("durationMs", int(j.ended.Sub(j.begun)/time.Millisecond)).end()
 }
 
@@ -164,7 +156,7 @@ func (s *server) cancelJob(t task) {
 	accepted := state == ""
 	if accepted {
 		state = "running"
-		j.cancel(errByClient)
+		j.cancel()
 	}
 	t.h.send(build(typeJobCancelResult).id(t.msg.ID).bool("accepted", accepted).text("state", state).end())
 }

@@ -18,70 +18,63 @@ const (
 // A journal stores the latest evals and commands.
 type journal struct {
 	mu      sync.Mutex
-	last    int
-	entries map[string][]entry // by kind, oldest first
+	entries []entry // oldest first
 }
 
 type entry struct {
-	number int // the position in the order in which evals and commands ended
-	id     wire.ID
-	name   string
-	code   string
-	begun  time.Time
-	took   time.Duration
-	ok     bool
-	kind   string // the kind of the error, or ""
+	kind    string // eval or command
+	id      wire.ID
+	name    string
+	code    string
+	begun   time.Time
+	took    time.Duration
+	ok      bool
+	failure string // the kind of the error, or ""
 }
 
-// add stores e, which has just ended. kind is eval or command.
-func (j *journal) add(kind string, e entry) {
+// add stores e, which has just ended.
+func (j *journal) add(e entry) {
 	e.took = time.Since(e.begun)
 	e.id = e.id.Clone()
+	same := func(o entry) bool { return o.kind == e.kind }
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.entries == nil {
-		j.entries = map[string][]entry{}
+	n := 0
+	for _, o := range j.entries {
+		if same(o) {
+			n++
+		}
 	}
-	j.last++
-	e.number = j.last
-	list := append(j.entries[kind], e)
-	if len(list) > maxJournal {
-		list = list[1:]
+	if n == maxJournal {
+		oldest := slices.IndexFunc(j.entries, same)
+		j.entries = slices.Delete(j.entries, oldest, oldest+1)
 	}
-	j.entries[kind] = list
+	j.entries = append(j.entries, e)
 }
 
 // newest returns the entries member of a journal_query_result: the last n entries of a kind, or of both kinds if kind
 // is "", newest first.
 func (j *journal) newest(kind string, n int) []byte {
-	type kept struct {
-		entry
-		of string
-	}
-	var all []kept
 	j.mu.Lock()
-	for of, list := range j.entries {
-		if kind == "" || kind == of {
-			all = append(all, wire.Map(list, func(e entry) kept { return kept{e, of} })...)
-		}
-	}
-	j.mu.Unlock()
-	slices.SortFunc(all, func(a, b kept) int { return b.number - a.number })
+	defer j.mu.Unlock()
 	var list scan.Array
-	for _, e := range all[:min(n, len(all))] {
-		list.Add(e.json(e.of))
+	for _, e := range slices.Backward(j.entries) {
+		if n > 0 && (kind == "" || kind == e.kind) {
+			list.Add(e.json())
+			n--
+		}
 	}
 	return list.End()
 }
 
-func (e entry) json(kind string) []byte {
-	b := build("").id(e.id).text("kind", kind)
+func (e entry) json() []byte {
+	b := build("").id(e.id).text("kind", e.kind)
 	b.o.SomeText("name", e.name)
-	if kind == "eval" {
+	if e.kind == "eval" {
 		b = b.text("code", e.code)
 	}
 	b = b.bool("success", e.ok).int("durationMs", int(e.took/time.Millisecond))
-	b.o.SomeText("errorKind", e.kind)
+	b.o.SomeText("errorKind", e.failure)
 	return b.text("timestamp", e.begun.UTC().Format("2006-01-02T15:04:05.000Z")).end()
 }
 

@@ -117,7 +117,11 @@ func TestHostExamples(t *testing.T) {
 		typeReload:          `{"event":"log","level":"info","message":"Assembly reload complete.","extra":{"assembly":"HotRepl.Plugin.dll"}}`,
 	} {
 		c := NewCodec(dialect.CodecOptions{}).(*codec)
-		c.raw[string(scan.Get(examples[kind], "id"))] = sentRaw{watch: kind == typeTick || kind == typeTickError, all: true}
+		asked := sent{raw: true, all: true}
+		if kind == typeTick || kind == typeTickError {
+			asked.kind = typeSubscribe
+		}
+		c.sent[string(scan.Get(examples[kind], "id"))] = asked
 		msgs, _, err := c.Decode(examples[kind])
 		if err != nil || len(msgs) != 1 {
 			t.Errorf("%s: %d messages, %v", kind, len(msgs), err)

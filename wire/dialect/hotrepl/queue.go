@@ -2,7 +2,6 @@ package hotrepl
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -21,20 +20,14 @@ type running struct {
 	task
 	begun  time.Time
 	ctx    context.Context
-	cancel context.CancelCauseFunc
+	cancel context.CancelFunc
 }
 
 func newRunning(t task) *running {
 	r := &running{task: t, begun: time.Now()}
-	r.ctx, r.cancel = context.WithCancelCause(t.h.ctx)
+	r.ctx, r.cancel = context.WithCancel(t.h.ctx)
 	return r
 }
-
-// Causes of the cancellation of an evaluation or a command.
-var (
-	errByClient = errors.New("cancelled by the client")
-	errReset    = errors.New("reset in progress")
-)
 
 // A queue contains at most maxQueuedCommands waiting and running messages, and at most maxWatches subscriptions.
 type queue struct {
@@ -42,8 +35,7 @@ type queue struct {
 	wake chan struct{} // receives a value when there is work
 
 	mu      sync.Mutex
-	tasks   []task     // waiting for the next frame, in order
-	evals   []*running // waiting, one per frame, in order
+	tasks   []task     // waiting, in order; a frame takes all except the evals, of which it takes one
 	calls   []*running // running evals and commands
 	watches []*watch   // subscriptions in order of arrival
 }
@@ -77,53 +69,57 @@ func (q *queue) frames(ctx context.Context, frame func()) {
 func (q *queue) idle() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.tasks)+len(q.evals)+len(q.watches) == 0
+	return len(q.tasks)+len(q.watches) == 0
 }
 
 // add queues a message for the next frame. It returns false if the queue is full.
 func (q *queue) add(t task) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.tasks)+len(q.evals)+len(q.calls) >= q.cfg.limits.MaxQueuedCommands {
+	if len(q.tasks)+len(q.calls) >= q.cfg.limits.MaxQueuedCommands {
 		return false
 	}
-	if t.msg.Method == typeEval {
-		q.evals = append(q.evals, newRunning(t))
-	} else {
-		q.tasks = append(q.tasks, t)
-	}
+	q.tasks = append(q.tasks, t)
 	wire.Wake(q.wake)
 	return true
 }
 
-// len returns the number of waiting messages other than evals.
+// len returns the number of waiting messages.
 func (q *queue) len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.tasks)
 }
 
-// next removes and returns the oldest waiting message other than an eval. It returns false if there is none.
+// next removes and returns the oldest waiting message that is not an eval. It returns false if there is none.
 func (q *queue) next() (t task, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.tasks) == 0 {
-		return t, false
-	}
-	t, q.tasks = q.tasks[0], q.tasks[1:]
-	return t, true
+	return q.first(false)
 }
 
 // nextEval moves the oldest waiting eval to the running ones and returns it. It returns nil if none is waiting.
 func (q *queue) nextEval() *running {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.evals) == 0 {
+	t, ok := q.first(true)
+	if !ok {
 		return nil
 	}
-	eval := q.evals[0]
-	q.evals, q.calls = q.evals[1:], append(q.calls, eval)
+	eval := newRunning(t)
+	q.calls = append(q.calls, eval)
 	return eval
+}
+
+// first removes and returns the oldest waiting eval, or the oldest other message. The caller holds the lock.
+func (q *queue) first(eval bool) (t task, ok bool) {
+	i := slices.IndexFunc(q.tasks, func(t task) bool { return (t.msg.Method == typeEval) == eval })
+	if i < 0 {
+		return t, false
+	}
+	t = q.tasks[i]
+	q.tasks = slices.Delete(q.tasks, i, i+1)
+	return t, true
 }
 
 func (q *queue) run(r *running) {
@@ -133,7 +129,7 @@ func (q *queue) run(r *running) {
 }
 
 func (q *queue) over(r *running) {
-	r.cancel(nil)
+	r.cancel()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.calls = slices.DeleteFunc(q.calls, func(c *running) bool { return c == r })
@@ -183,11 +179,11 @@ func (q *queue) endWatches(ends func(*watch) bool) {
 }
 
 // reset removes the waiting evals and the subscriptions, and returns them.
-func (q *queue) reset() (evals []*running, watches []*watch) {
+func (q *queue) reset() (evals []task, watches []*watch) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	evals, watches = q.evals, q.watches
-	q.evals, q.watches = nil, nil
+	evals = q.remove(func(t task) bool { return t.msg.Method == typeEval })
+	watches, q.watches = q.watches, nil
 	return evals, watches
 }
 
@@ -195,36 +191,35 @@ func (q *queue) reset() (evals []*running, watches []*watch) {
 func (q *queue) drop(h *handler) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.tasks = slices.DeleteFunc(q.tasks, func(t task) bool { return t.h == h })
-	q.evals = slices.DeleteFunc(q.evals, func(e *running) bool { return e.h == h })
+	q.remove(func(t task) bool { return t.h == h })
 	q.endWatches(func(w *watch) bool { return w.h == h })
 }
 
 // cancel ends the subscriptions with that id, and cancels running evals and commands with it. It removes and returns
-// the waiting commands and evals with that id.
-func (q *queue) cancel(id []byte) (calls []task, evals []*running) {
+// the waiting evals, commands and subscriptions with that id.
+func (q *queue) cancel(id []byte) (waiting []task) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	same := func(m wire.Message) bool { return string(m.ID) == string(id) }
-	q.evals = slices.DeleteFunc(q.evals, func(r *running) bool {
-		if same(r.msg) {
-			evals = append(evals, r)
-			return true
-		}
-		return false
-	})
-	q.tasks = slices.DeleteFunc(q.tasks, func(t task) bool {
-		if t.msg.Method == typeCall && same(t.msg) {
-			calls = append(calls, t)
-			return true
-		}
-		return t.msg.Method == typeSubscribe && same(t.msg)
-	})
 	for _, r := range q.calls {
 		if same(r.msg) {
-			r.cancel(errByClient)
+			r.cancel()
 		}
 	}
 	q.endWatches(func(w *watch) bool { return same(w.msg) })
-	return calls, evals
+	return q.remove(func(t task) bool {
+		return same(t.msg) && slices.Contains([]string{typeEval, typeCall, typeSubscribe}, t.msg.Method)
+	})
+}
+
+// remove removes and returns the waiting messages for which which returns true. The caller holds the lock.
+func (q *queue) remove(which func(task) bool) (removed []task) {
+	q.tasks = slices.DeleteFunc(q.tasks, func(t task) bool {
+		if !which(t) {
+			return false
+		}
+		removed = append(removed, t)
+		return true
+	})
+	return removed
 }

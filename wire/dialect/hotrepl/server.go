@@ -147,13 +147,13 @@ var answering = map[string]func(*server, task){
 // cancelByID cancels the evals, commands and subscriptions with that id, whichever client sent them. A cancel has no
 // response. A cancelled request does have one, unless it is a subscription.
 func (s *server) cancelByID(id []byte) {
-	calls, evals := s.queue.cancel(id)
-	for _, t := range calls {
-		t.h.send(commandFailed(t.msg.ID, time.Now(), cancelledCommand))
-	}
-	for _, r := range evals {
-		r.cancel(errByClient)
-		s.evalFailed(r, cancelledEval(r))
+	for _, t := range s.queue.cancel(id) {
+		switch t.msg.Method {
+		case typeCall:
+			t.h.send(outcome{err: cancelledCommand}.message(t.msg.ID, time.Now()))
+		case typeEval:
+			s.evalFailed(t, time.Now(), cancelledEval("Eval was cancelled."))
+		}
 	}
 }
 
@@ -205,7 +205,7 @@ func (h *handler) send(msg json.RawMessage) {
 func (h *handler) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 	m := in.Msg
 	if m.Err != nil {
-		h.send(errorMessage(m.ID, envelope{m.Err.Kind, scan.String(m.Err.Code), m.Err.Message, false, nil}))
+		h.send(errorMessage(m.ID, m.Err))
 		return nil, nil
 	}
 	if m.ID == nil {
@@ -216,7 +216,7 @@ func (h *handler) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessag
 		return nil, nil
 	}
 	if !h.queue.add(task{h, m}) {
-		h.send(errorMessage(m.ID, envelope{kindBusy, "commandQueueFull", "Too many messages are waiting for a frame.", true, nil}))
+		h.send(errorMessage(m.ID, busy("commandQueueFull", "Too many messages are waiting for a frame.")))
 	}
 	return nil, nil
 }

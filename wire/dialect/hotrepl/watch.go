@@ -2,10 +2,10 @@ package hotrepl
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -46,7 +46,7 @@ func (s *server) subscribe(t task) {
 	w.ctx, w.cancel = context.WithCancel(t.h.ctx)
 	if !s.queue.watch(w) {
 		w.cancel()
-		w.fail(envelope{kindInternal, "subscriptionRejected", "The host has reached its limit of " + strconv.Itoa(maxWatches) + " subscriptions.", false, nil}, true)
+		w.fail(newError(kindInternal, "subscriptionRejected", "The host has reached its limit of "+strconv.Itoa(maxWatches)+" subscriptions."), true)
 	}
 }
 
@@ -57,11 +57,11 @@ func (s *server) step(w *watch) (final bool) {
 	if w.ctx.Err() != nil {
 		return false // a cancelled watch has no final message
 	}
-	if failed, ok := errors.AsType[envelope](err); ok {
+	if err != nil {
 		w.seq++
 		w.errors++
 		final = w.errors >= maxErrorsInRow
-		w.fail(failed, final)
+		w.fail(err, final)
 		return final
 	}
 	w.errors = 0
@@ -77,6 +77,6 @@ func (s *server) step(w *watch) (final bool) {
 }
 
 // fail sends an error in place of a value.
-func (w *watch) fail(e envelope, final bool) {
-	w.h.send(build(typeTickError).id(w.msg.ID).int("seq", w.seq).raw("error", e.json()).bool("final", final).end())
+func (w *watch) fail(e *wire.Error, final bool) {
+	w.h.send(build(typeTickError).id(w.msg.ID).int("seq", w.seq).raw("error", errorJSON(e)).bool("final", final).end())
 }
