@@ -15,12 +15,12 @@ import (
 // An Address is the method of a request with its structured fields. Absent fields are "" or nil. Target and Parent are
 // JSON strings or numbers.
 type Address struct {
-	Method      string
-	Resource    string
-	Verb        string
-	Subresource string
-	Target      json.RawMessage
-	Parent      json.RawMessage
+	Method      string          `json:"-"`
+	Resource    string          `json:"resource"`
+	Verb        string          `json:"verb"`
+	Subresource string          `json:"subresource"`
+	Target      json.RawMessage `json:"target"`
+	Parent      json.RawMessage `json:"parent"`
 }
 
 // Parse parses a user's method: PATH:VERB, or a wire name. A dotted name of two or three parts has structured fields,

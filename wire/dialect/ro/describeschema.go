@@ -1,7 +1,6 @@
 package ro
 
 import (
-	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -205,48 +204,20 @@ var places = map[string]string{
 
 // method reads the description of a method. val is an object, a string with the description, or nil.
 func (r *reader) method(name string, val []byte) {
-	m := catalog.Method{Name: name}
+	m := catalog.Method{Name: name, Description: scan.String(val)}
 	var rest scan.Object
-	if text, ok := scan.Text(val); ok {
-		m.Description = text
-	}
-	if scan.Type(val) == 'o' {
-		for key, v := range scan.Named(val) {
-			if !place(&m, places[key], v) {
-				rest.Add(key, v)
-			}
+	for key, v := range scan.Named(val) {
+		field, said := places[key], v
+		switch {
+		case field == "name", field == "description" && m.Description != "":
+			continue
+		case field == "params", field == "result":
+			said = schemaOf(v)
+		}
+		if said == nil || !m.Set(field, said) {
+			rest.Add(key, v)
 		}
 	}
 	m.Extra = rest.EndOrNil()
 	r.c.Methods = append(r.c.Methods, m)
-}
-
-// place stores val in the member where of m. It ignores the name, which m already has. It returns false if where is ""
-// or val has the wrong type.
-func place(m *catalog.Method, where string, val []byte) bool {
-	text, isText := scan.Text(val)
-	switch where {
-	case "name":
-	case "description":
-		m.Description = cmp.Or(m.Description, text)
-		return isText
-	case "params":
-		m.Params = schemaOf(val)
-		return m.Params != nil
-	case "result":
-		m.Result = schemaOf(val)
-		return m.Result != nil
-	case "kind":
-		m.Kind = catalog.Kind(text)
-		return isText
-	case "cache":
-		m.Cache = val
-	case "hints":
-		m.Hints = val
-	case "effects":
-		return json.Unmarshal(val, &m.Effects) == nil
-	default:
-		return false
-	}
-	return true
 }

@@ -91,23 +91,19 @@ func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.O
 	if have.hasReader || have.over {
 		return w, nil
 	}
-	liveness, err := openLiveness(ctx, caller, op.Job)
-	if err != nil {
+	if w.liveness, err = openLiveness(ctx, caller, op.Job); err != nil {
 		w.leave()
 		return nil, err
-	}
-	alive, stop := context.WithCancel(context.WithoutCancel(ctx))
-	w.end = func(ctx context.Context) error {
-		stop()
-		return liveness.Cancel(ctx)
 	}
 	go func() {
 		defer wire.Guard()
 		var err error
 		for err == nil {
-			_, err = liveness.Next(alive)
+			_, err = w.liveness.Next(context.WithoutCancel(ctx))
 		}
-		w.lose(err)
+		c.jobs.mu.Lock()
+		defer c.jobs.mu.Unlock()
+		w.end(unfinished(err))
 	}()
 	return w, nil
 }
@@ -119,15 +115,15 @@ func openLiveness(ctx context.Context, caller dialect.Caller, method string) (di
 
 // wait returns a stream of the job's latest and later messages. For an ended job, the stream has only the last message.
 func (j *jobs) wait(id string) *waiter {
-	w := &waiter{jobs: j, wake: make(chan struct{}, 1)}
+	w := &waiter{jobs: j, messages: make(chan wire.Message, maxQueued)}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch have := j.of(id); {
 	case have == nil:
 	case have.lost != nil:
-		w.loseLocked(have.lost)
+		w.end(have.lost)
 	default:
-		w.pushLocked(have.last)
+		w.push(have.last)
 		if !have.over {
 			have.waits = append(have.waits, w)
 		}
@@ -135,27 +131,39 @@ func (j *jobs) wait(id string) *waiter {
 	return w
 }
 
+// maxQueued bounds the unread messages of a waiter. A new message replaces the oldest one.
+const maxQueued = 1024
+
 // A waiter is a stream of the messages about one job.
 type waiter struct {
-	jobs *jobs
-	end  func(context.Context) error // ends the liveness stream; may be nil
-	wake chan struct{}               // receives a value when queue or lost changes
-
-	// jobs.mu guards these fields.
-	queue []wire.Message
-	lost  error // the reason why no message follows those in queue, or nil
+	jobs     *jobs
+	liveness dialect.Stream // ends with the connection; may be nil
+	messages chan wire.Message
+	ended    error // why no message follows; set before messages is closed. jobs.mu guards the writes.
 }
 
-// lose ends the stream with err, after the queued messages.
-func (w *waiter) lose(err error) {
-	w.jobs.mu.Lock()
-	defer w.jobs.mu.Unlock()
-	w.loseLocked(err)
+// push adds a message. The caller holds jobs.mu.
+func (w *waiter) push(m wire.Message) {
+	if w.ended != nil {
+		return
+	}
+	if len(w.messages) == maxQueued {
+		select {
+		case <-w.messages:
+		default: // the reader was faster
+		}
+	}
+	if w.messages <- m; m.Final {
+		w.end(io.EOF)
+	}
 }
 
-func (w *waiter) loseLocked(err error) {
-	w.lost = cmp.Or(w.lost, unfinished(err))
-	w.wakeUp()
+// end ends the stream with err, after the messages in the queue. The caller holds jobs.mu.
+func (w *waiter) end(err error) {
+	if w.ended == nil {
+		w.ended = err
+		close(w.messages)
+	}
 }
 
 // unfinished returns the reason why a job has no result if its messages ended with err. io.EOF must not count as the
@@ -167,57 +175,26 @@ func unfinished(err error) error {
 	return wire.NewFault(wire.Closed, "the messages about the job stopped before the job ended", nil)
 }
 
-// maxQueued bounds the unread messages of a waiter. A new message replaces the oldest one.
-const maxQueued = 1024
-
-func (w *waiter) pushLocked(m wire.Message) {
-	if len(w.queue) == maxQueued {
-		w.queue = w.queue[1:]
-	}
-	w.queue = append(w.queue, m)
-	if m.Final {
-		w.lost = io.EOF
-	}
-	w.wakeUp()
-}
-
-func (w *waiter) wakeUp() {
-	wire.Wake(w.wake)
-}
-
-// take removes the next message from the queue. If the queue is empty, err is the reason why no message follows. ok is
-// false if there is neither a message nor a reason.
-func (w *waiter) take() (m wire.Message, err error, ok bool) {
-	w.jobs.mu.Lock()
-	defer w.jobs.mu.Unlock()
-	if len(w.queue) == 0 {
-		return m, w.lost, w.lost != nil
-	}
-	m, w.queue = w.queue[0], w.queue[1:]
-	return m, nil, true
-}
-
 // Next returns the next message, or io.EOF after the last.
 func (w *waiter) Next(ctx context.Context) (wire.Message, error) {
-	for {
-		if m, err, ok := w.take(); ok {
-			return m, err
+	select {
+	case m, more := <-w.messages:
+		if !more {
+			return m, w.ended
 		}
-		select {
-		case <-w.wake:
-		case <-ctx.Done():
-			return wire.Message{}, ctx.Err()
-		}
+		return m, nil
+	case <-ctx.Done():
+		return wire.Message{}, ctx.Err()
 	}
 }
 
 // Cancel stops waiting. The job continues.
 func (w *waiter) Cancel(ctx context.Context) error {
 	w.leave()
-	if w.end == nil {
+	if w.liveness == nil {
 		return nil
 	}
-	return w.end(ctx)
+	return w.liveness.Cancel(ctx)
 }
 
 func (w *waiter) leave() {

@@ -56,7 +56,7 @@ func (j *jobs) note(id, target, method string, m *wire.Message) (dropped string)
 		have.state = "pending"
 	}
 	for _, w := range have.waits {
-		w.pushLocked(have.last)
+		w.push(have.last)
 	}
 	if m.Final {
 		have.waits = nil
@@ -108,7 +108,7 @@ func (j *jobs) lose(id string, why error) {
 	why = unfinished(why)
 	have.over, have.lost, have.state = true, why, "error"
 	for _, w := range have.waits {
-		w.loseLocked(why)
+		w.end(why)
 	}
 	have.waits = nil
 }

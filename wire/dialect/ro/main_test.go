@@ -10,29 +10,15 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// shown returns the decoded message as a line.
+// shown returns the decoded message as a line, without the place that stands for its stream.
 func shown(m wire.Message) string {
-	s := m.Kind.String()
-	add := func(name, val string) {
-		if val != "" {
-			s += " " + name + "=" + val
-		}
-	}
-	add("id", string(m.ID))
-	add("method", m.Method)
-	add("params", string(m.Params))
-	add("body", string(m.Body))
-	if m.Err != nil {
-		add("error", m.Err.Error())
-	}
-	if m.Final {
-		s += " final"
-	}
-	return s
+	m.Stream = nil
+	return testkit.Message(m)
 }
 
 // The table of methods splits names into resource and verb, and shows a method as a user types it, with the target and parent from

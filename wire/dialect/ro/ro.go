@@ -129,14 +129,10 @@ func placeOf(resource, target string) string { return resource + "\x00" + target
 // Given are the fields that a user sets beside the method. They are the Extra of an Op, and are never sent in this
 // form.
 type Given struct {
-	Resource    string          `json:"resource,omitempty"`
-	Verb        string          `json:"verb,omitempty"`
-	Subresource string          `json:"subresource,omitempty"`
-	Target      json.RawMessage `json:"target,omitempty"`
-	Parent      json.RawMessage `json:"parent,omitempty"`
-	Meta        json.RawMessage `json:"meta,omitempty"`
-	Cache       string          `json:"cache,omitempty"`
-	Plain       bool            `json:"plain,omitempty"` // send no structured fields
+	Address
+	Meta  json.RawMessage `json:"meta"`
+	Cache string          `json:"cache"`
+	Plain bool            `json:"plain"` // send no structured fields
 }
 
 // asks reports whether a field requires a request. Cache alone does not.

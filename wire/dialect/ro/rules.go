@@ -16,88 +16,43 @@ const (
 
 func reserved(verb string) bool { return verb == verbYield || verb == verbReturn }
 
-// fields are the members of a message that RO-JRPC defines, as JSON tokens. Absent ones are nil.
-type fields struct {
-	method, resource, verb, subresource, target, parent []byte
-	params, meta, cache                                 []byte
-	result, err, requestID                              []byte
-}
+// fields are the members of a message by name, as JSON tokens. null counts as absent, except for the result.
+type fields map[string][]byte
 
-// member returns the field of that name, or nil if RO-JRPC does not define the name.
-func (f *fields) member(name []byte) *[]byte {
-	switch string(name) {
-	case "method":
-		return &f.method
-	case "resource":
-		return &f.resource
-	case "verb":
-		return &f.verb
-	case "subresource":
-		return &f.subresource
-	case "target":
-		return &f.target
-	case "parent":
-		return &f.parent
-	case "params":
-		return &f.params
-	case "meta":
-		return &f.meta
-	case "cache":
-		return &f.cache
-	case "result":
-		return &f.result
-	case "error":
-		return &f.err
-	case "request_id":
-		return &f.requestID
-	}
-	return nil
-}
-
-// readFields reads the fields of raw, a valid object. If a member is repeated, the last one counts. null counts as
-// absent, except for the result.
-func readFields(raw []byte) (f fields) {
-	for key, val := range scan.Members(raw) {
-		to := f.member(scan.Unescaped(key))
-		if to == nil {
-			continue
-		}
-		if *to = val; scan.Type(val) == '0' && to != &f.result {
-			*to = nil
+// readFields reads the members of raw, a valid object. If a member is repeated, the last one counts.
+func readFields(raw []byte) fields {
+	f := fields{}
+	for name, val := range scan.Named(raw) {
+		if f[name] = val; scan.Type(val) == '0' && name != "result" {
+			delete(f, name)
 		}
 	}
 	return f
 }
 
 // structured reports whether a structured routing field is present.
-func (f *fields) structured() bool {
-	return slices.ContainsFunc([][]byte{f.resource, f.verb, f.subresource, f.parent, f.target}, func(val []byte) bool { return val != nil })
+func (f fields) structured() bool {
+	return slices.ContainsFunc([]string{"resource", "verb", "subresource", "parent", "target"}, func(name string) bool { return f[name] != nil })
 }
 
 // address returns the request's address, and the first violated rule of the specification ("Key rules at a glance"), or
 // "". A request without structured fields is plain JSON-RPC, whose method alone determines the address.
-func (f *fields) address(method string) (a Address, rule string) {
+func (f fields) address(method string) (a Address, rule string) {
 	if !f.structured() {
 		return dotted(method), ""
 	}
-	a = Address{Method: method, Target: f.target, Parent: f.parent}
-	for _, name := range []struct {
-		member string
-		val    []byte
-		to     *string
-	}{{"resource", f.resource, &a.Resource}, {"verb", f.verb, &a.Verb}, {"subresource", f.subresource, &a.Subresource}} {
-		text, ok := scan.Text(name.val)
-		if name.val != nil && (!ok || text == "") {
-			return a, name.member + " must be a non-empty string"
-		}
-		*name.to = text
+	a = Address{
+		Method: method, Resource: scan.String(f["resource"]), Verb: scan.String(f["verb"]), Subresource: scan.String(f["subresource"]),
+		Target: f["target"], Parent: f["parent"],
 	}
-	for _, name := range []struct {
-		member string
-		val    []byte
-	}{{"target", f.target}, {"parent", f.parent}} {
-		if _, ok := targetText(name.val); name.val != nil && !ok {
-			return a, name.member + " must be a string or a number"
+	for _, name := range []string{"resource", "verb", "subresource"} {
+		if f[name] != nil && scan.String(f[name]) == "" {
+			return a, name + " must be a non-empty string"
+		}
+	}
+	for _, name := range []string{"target", "parent"} {
+		if _, ok := targetText(f[name]); f[name] != nil && !ok {
+			return a, name + " must be a string or a number"
 		}
 	}
 	if rule = a.broken(); rule == "" && a.Resource == "" { // a target alone does not determine the meaning of the method
@@ -110,7 +65,7 @@ func (f *fields) address(method string) (a Address, rule string) {
 
 // addressed returns the address of a request or, if note is set, of a notification. If the address violates a rule, it
 // returns the error response.
-func (f *fields) addressed(method string, note bool) (Address, error) {
+func (f fields) addressed(method string, note bool) (Address, error) {
 	a, rule := f.address(method)
 	if rule == "" && reserved(a.Verb) && !note {
 		rule = "the verb " + a.Verb + " is reserved for async results, from server to client"

@@ -71,11 +71,11 @@ func subresources(pattern string) []string {
 
 // resourceAndVerb splits a name such as repo.issue.get. A name without a verb is a resource.
 func resourceAndVerb(m *catalog.Method) (resource, verb string) {
-	if n := strings.Count(m.Name, "."); n < 1 || n > 2 || strings.HasPrefix(m.Name, "rpc.") {
+	a := dotted(m.Name)
+	if a.Verb == "" {
 		return m.Name, ""
 	}
-	i := strings.LastIndexByte(m.Name, '.')
-	return m.Name[:i], m.Name[i+1:]
+	return resourceOf(a), a.Verb
 }
 
 // typedForm returns a method as a user types it: PATH:VERB, with the example target and parent in the method's hints.
