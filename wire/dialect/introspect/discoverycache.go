@@ -64,12 +64,10 @@ func (d *discovered) known(hashes []string) bool {
 // hashes tracks the service hash. The service's schemas belong to one or two hashes. Every item contains the current
 // hash; a different one means that the schemas are outdated.
 type hashes struct {
-	mu         sync.Mutex
-	collecting bool     // discovery is running; hashes that arrive now belong to its schemas
-	seen       []string // hashes that arrived while collecting
-	current    []string // the hashes of the schemas
-	stale      bool     // an item had a hash that is not in current
-	wrong      bool     // the service rejected params, so the schemas may be wrong
+	mu      sync.Mutex
+	current []string // the hashes of the schemas; empty without schemas and while discovery is running
+	others  []string // other hashes that have arrived
+	wrong   bool     // the service rejected params, so the schemas may be wrong
 }
 
 // maxHashes bounds the stored hashes. A service has at most two: one in its items and one in its responses to
@@ -80,11 +78,8 @@ const maxHashes = 8
 func (h *hashes) note(token []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch {
-	case h.collecting && len(h.seen) < maxHashes && !has(h.seen, token):
-		h.seen = append(h.seen, string(token))
-	case !h.collecting && len(h.current) > 0 && !has(h.current, token):
-		h.stale = true
+	if !has(h.current, token) && !has(h.others, token) && len(h.others) < maxHashes {
+		h.others = append(h.others, string(token))
 	}
 }
 
@@ -104,27 +99,26 @@ func (h *hashes) mistrust() {
 func (h *hashes) collect() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.collecting, h.seen = true, nil
+	h.current, h.others = nil, nil
 }
 
 // collected returns the hashes that have arrived since collect.
 func (h *hashes) collected() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.Clone(h.seen)
+	return slices.Clone(h.others)
 }
 
 // trust sets the hashes of the schemas, which are then neither outdated nor wrong.
 func (h *hashes) trust(current []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.collecting, h.stale, h.wrong = false, false, false
-	h.current = slices.Clone(current[:min(len(current), maxHashes)])
+	h.current, h.others, h.wrong = slices.Clone(current[:min(len(current), maxHashes)]), nil, false
 }
 
 // doubts reports whether the schemas are outdated (the hash changed) or may be wrong (the service rejected params).
 func (h *hashes) doubts() (stale, wrong bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.stale, h.wrong
+	return len(h.current) > 0 && len(h.others) > 0, h.wrong
 }

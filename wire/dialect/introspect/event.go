@@ -1,8 +1,11 @@
 package introspect
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -16,51 +19,80 @@ func (c *codec) Event(m *wire.Message, to *wire.Event) error {
 	if m.Kind != wire.Item || m.Err != nil || scan.Type(m.Body) != 'o' {
 		return c.Codec.Event(m, to)
 	}
-	kind := c.texts.text(scan.Get(m.Body, "type"))
+	kind := c.texts.of(scan.Get(m.Body, "type"))
 	*to = wire.Event{Final: m.Final}
-	ev := event{Event: to}
+	ev := event{Event: to, item: m.Body}
 	switch kind {
 	case typeData:
-		c.data(&ev, m.Body)
+		ev.ContentType = c.word(&ev, "content_type")
+		ev.Data = scan.Or(ev.take("data", ""), m.Body) // an event without a payload becomes data as a whole
 	case typeProgress:
-		c.progress(&ev, m.Body)
+		c.progress(&ev)
 	case typeError:
-		c.failure(&ev, m.Body)
+		c.failure(&ev)
 	case typeGuidance:
-		c.guidance(&ev, m.Body)
+		c.guidance(&ev)
 	case typeDone:
-		end(&ev, m.Body)
+		ev.Kind = wire.Done
 	default:
 		ev.Data = m.Body
 		if kind != "" && isEvent(m.Body) {
 			ev.Topic = kind
 		}
+		return nil
 	}
-	ev.Extra = ev.rest.EndOrNil()
+	ev.rest()
 	return nil
 }
 
 // An event is a wire.Event under construction.
 type event struct {
 	*wire.Event
-	rest scan.Object
+	item  []byte
+	taken [6]string // the members that fields of the Event contain: the first n elements
+	n     int
+}
+
+// take returns the value of a member if its type is one of types (see scan.Type; "" allows all), and nil otherwise. rest omits
+// the member.
+func (ev *event) take(name, types string) []byte {
+	val := scan.Get(ev.item, name)
+	if val == nil || types != "" && strings.IndexByte(types, scan.Type(val)) < 0 {
+		return nil
+	}
+	ev.taken[ev.n] = name
+	ev.n++
+	return val
+}
+
+// word takes a member if it is a string with content, and returns it.
+func (c *codec) word(ev *event, name string) string {
+	word := c.texts.of(scan.Get(ev.item, name))
+	if word != "" {
+		ev.take(name, "s")
+	}
+	return word
+}
+
+// rest stores the members that take has not returned: provenance becomes Source, and any other member becomes a member
+// of Extra.
+func (ev *event) rest() {
+	var rest scan.Object
+	for key, val := range scan.Members(ev.item) {
+		switch {
+		case string(key) == "type" || slices.ContainsFunc(ev.taken[:ev.n], func(name string) bool { return scan.IsKey(key, name) }):
+		case string(key) == "provenance":
+			ev.Source = provenance(val)
+		default:
+			rest.CompactMember(key, val)
+		}
+	}
+	ev.Extra = rest.EndOrNil()
 }
 
 // isEvent reports whether an item has a member that only the protocol's events have.
 func isEvent(item []byte) bool {
 	return scan.Get(item, "service_hash") != nil || scan.Get(item, "provenance") != nil
-}
-
-// other processes a member that the event's type does not use: provenance becomes Source, and any other member becomes
-// a member of Extra.
-func other(ev *event, key, val []byte) {
-	switch string(key) {
-	case "type":
-	case "provenance":
-		ev.Source = provenance(val)
-	default:
-		ev.rest.CompactMember(key, val)
-	}
 }
 
 // provenance returns the modules that an event has passed through: an array, or the "segments" of an object.
@@ -71,80 +103,31 @@ func provenance(val []byte) json.RawMessage {
 	return val
 }
 
-// data reads a data event. An event without a payload becomes data as a whole.
-func (c *codec) data(ev *event, item []byte) {
-	for key, val := range scan.Members(item) {
-		switch string(key) {
-		case "data":
-			ev.Data = val
-		case "content_type":
-			if ev.ContentType = c.texts.text(val); ev.ContentType == "" {
-				other(ev, key, val)
-			}
-		default:
-			other(ev, key, val)
-		}
-	}
-	if ev.Data == nil {
-		ev.Data = item
-	}
-}
-
-func (c *codec) progress(ev *event, item []byte) {
-	ev.Kind = wire.Progress
-	for key, val := range scan.Members(item) {
-		took := false
-		switch string(key) {
-		case "message":
-			ev.Message, took = scan.Text(val)
-		case "percentage":
-			ev.Fraction = dialect.Fraction(val)
-			took = ev.Fraction != nil
-		}
-		if !took {
-			other(ev, key, val)
-		}
+func (c *codec) progress(ev *event) {
+	ev.Kind, ev.Message = wire.Progress, scan.String(ev.take("message", "s"))
+	if ev.Fraction = dialect.Fraction(scan.Get(ev.item, "percentage")); ev.Fraction != nil {
+		ev.take("percentage", "")
 	}
 }
 
 // failure reads an error event. The member "recoverable" stays in Extra.
-func (c *codec) failure(ev *event, item []byte) {
-	ev.Kind, ev.Err = wire.Failure, &wire.Error{}
-	for key, val := range scan.Members(item) {
-		took := true
-		switch string(key) {
-		case "error":
-			if took = scan.Type(val) != '0'; took {
-				reason(ev.Err, val)
-			}
-		case "message":
-			var text string
-			if text, took = scan.Text(val); ev.Err.Message == "" {
-				ev.Err.Message = text
-			} else {
-				took = false
-			}
-		case "code":
-			if took = scan.Type(val) == 's' || scan.Type(val) == 'n'; took {
-				ev.Err.Code = val
-			}
-		case "error_kind", "kind":
-			ev.Err.Kind = c.texts.text(val)
-			took = ev.Err.Kind != ""
-		case "data":
-			ev.Err.Data = val
-		default:
-			took = false
-		}
-		if !took {
-			other(ev, key, val)
-		}
+func (c *codec) failure(ev *event) {
+	e := &wire.Error{}
+	ev.Kind, ev.Err = wire.Failure, e
+	if val := ev.take("error", "soantf"); val != nil {
+		reason(e, val)
 	}
-	if ev.Err.Message == "" && ev.Err.Code == nil {
-		ev.Err.Message = "the peer reported an error without a message"
+	if e.Message == "" {
+		e.Message = scan.String(ev.take("message", "s"))
 	}
-	if ev.Err.Raw = item; scan.Get(item, "message") == nil { // programs that read errors expect "message"
-		ev.Err.Raw = scan.Splice(item, "message", scan.AppendQuoted(nil, ev.Err.Message))
+	e.Code = scan.Or(ev.take("code", "sn"), e.Code)
+	e.Kind = cmp.Or(c.word(ev, "error_kind"), c.word(ev, "kind"))
+	e.Data = scan.Or(ev.take("data", ""), e.Data)
+	if e.Message == "" && e.Code == nil {
+		e.Message = "the peer reported an error without a message"
+	}
+	if e.Raw = ev.item; scan.Get(ev.item, "message") == nil { // programs that read errors expect "message"
+		e.Raw = scan.Splice(ev.item, "message", scan.AppendQuoted(nil, e.Message))
 	}
 }
 
@@ -169,31 +152,10 @@ func reason(e *wire.Error, val []byte) {
 }
 
 // guidance reads a guidance event. The kind of error becomes Topic. Extra contains the subject and the suggestion.
-func (c *codec) guidance(ev *event, item []byte) {
+func (c *codec) guidance(ev *event) {
 	ev.Kind = wire.Guidance
-	for key, val := range scan.Members(item) {
-		took := false
-		switch string(key) {
-		case "error_kind":
-			ev.Topic = c.texts.text(val)
-			took = ev.Topic != ""
-		case "action":
-			ev.Action = c.texts.text(val)
-			took = ev.Action != ""
-		}
-		if !took {
-			other(ev, key, val)
-		}
-	}
-	ev.Message = guidanceText(ev.Topic, item)
-}
-
-// end reads a done event.
-func end(ev *event, item []byte) {
-	ev.Kind = wire.Done
-	for key, val := range scan.Members(item) {
-		other(ev, key, val)
-	}
+	ev.Topic, ev.Action = c.word(ev, "error_kind"), c.word(ev, "action")
+	ev.Message = guidanceText(ev.Topic, ev.item)
 }
 
 // guidanceText returns a sentence with the reason that a guidance event gives.

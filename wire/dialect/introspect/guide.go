@@ -42,7 +42,7 @@ func (mc *moduleCatalog) available(namespace string) []string {
 		}
 	}
 	if m := mc.module(namespace); m != nil {
-		names = append(names, m.names...)
+		names = append(names, m.Names...)
 	}
 	return names
 }

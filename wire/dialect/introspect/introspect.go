@@ -43,7 +43,7 @@ var paramStyles = []string{"wrapped", "object", "positional"}
 type codec struct {
 	dialect.Codec
 	serving bool
-	texts   internedTexts
+	texts   texts
 	hashes  hashes
 	found   discovery
 }
@@ -201,34 +201,16 @@ func (c *codec) item(m *wire.Message) {
 	}
 }
 
-// internedTexts stores short strings of items, such as event types and content types, so that each is allocated only
-// once.
-type internedTexts struct {
-	mu   sync.Mutex
-	kept map[string]string // by token
+// texts interns short strings of items, such as event types and content types. It is safe for concurrent use.
+type texts struct {
+	mu    sync.Mutex
+	known jsonrpc.Texts
 }
 
-// maxInterned bounds the stored strings, and maxInternedLength bounds their length in bytes, because a peer chooses
-// them.
-const (
-	maxInterned       = 256
-	maxInternedLength = 128
-)
-
-// text returns the string in a JSON token, or "" for a token of another type.
-func (t *internedTexts) text(token []byte) string {
-	if len(token) > maxInternedLength {
-		return scan.String(token)
-	}
+// of returns the string in a JSON token, or "" for a token of another type.
+func (t *texts) of(token []byte) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if text, ok := t.kept[string(token)]; ok {
-		return text
-	}
-	text, _ := scan.Text(token)
-	if t.kept == nil || len(t.kept) >= maxInterned {
-		t.kept = map[string]string{}
-	}
-	t.kept[string(token)] = text
+	text, _ := t.known.Of(token)
 	return text
 }

@@ -22,13 +22,24 @@ type schemaReader struct {
 
 // readModule reads the schema of m. taken contains the definitions that are already in the catalog.
 func readModule(m *listedModule, schema json.RawMessage, taken map[string]json.RawMessage, note func(string)) schemaReader {
-	text := strings.ReplaceAll(string(modern(schema)), `"#/definitions/`, `"#/$defs/`)
-	text = renamed(text, m.Namespace, taken)
-	schema = json.RawMessage(text)
+	schema = catalog.ChangeRefs(modern(schema), func(ref string) string { return strings.Replace(ref, "#/definitions/", "#/$defs/", 1) })
 	s := schemaReader{module: m, by: map[string]json.RawMessage{}, defs: map[string]json.RawMessage{}}
+	names := map[string]string{} // the definitions' names in the catalog
 	for _, key := range []string{"definitions", "$defs"} {
-		for name, val := range scan.Members(scan.Get(schema, key)) {
-			s.defs[free(scan.Key(name), val, m.Namespace, taken)] = val
+		for name, val := range scan.Named(scan.Get(schema, key)) {
+			names[name] = free(name, val, m.Namespace, taken)
+		}
+	}
+	schema = catalog.ChangeRefs(schema, func(ref string) string {
+		name, rest, ok := catalog.CutDef(ref)
+		if to := names[name]; ok && to != "" && to != name {
+			return catalog.DefRef(to) + rest
+		}
+		return ref
+	})
+	for _, key := range []string{"definitions", "$defs"} {
+		for name, val := range scan.Named(scan.Get(schema, key)) {
+			s.defs[names[name]] = val
 		}
 	}
 	variants := scan.Or(scan.Get(schema, "oneOf"), scan.Get(schema, "anyOf"), scan.ArrayOf(schema))
@@ -54,28 +65,12 @@ func free(name string, val json.RawMessage, namespace string, taken map[string]j
 	return name
 }
 
-// renamed returns a schema whose references use the names that free returns.
-func renamed(schema, namespace string, taken map[string]json.RawMessage) string {
-	for _, key := range []string{"definitions", "$defs"} {
-		var pairs []string
-		for name, val := range scan.Named(scan.Get([]byte(schema), key)) {
-			if other := free(name, val, namespace, taken); other != name {
-				from, to := quotedRef(name), quotedRef(other)
-				pairs = append(pairs, from+`"`, to+`"`, from+"/", to+"/")
-			}
-		}
-		schema = strings.NewReplacer(pairs...).Replace(schema)
-	}
-	return schema
-}
-
 // resolve follows the $refs of a variant to its definition. It keeps the description beside the reference.
 func (s *schemaReader) resolve(v json.RawMessage) json.RawMessage {
 	beside := v
 	for range 8 {
-		ref, ok := scan.Text(scan.Get(v, "$ref"))
-		name, local := strings.CutPrefix(ref, "#/$defs/")
-		if !ok || !local || s.defs[name] == nil {
+		name, rest, ok := catalog.CutDef(scan.String(scan.Get(v, "$ref")))
+		if !ok || rest != "" || s.defs[name] == nil {
 			break
 		}
 		v = s.defs[name]
@@ -191,18 +186,12 @@ func withoutMethod(v json.RawMessage) json.RawMessage {
 	if properties := scan.Get(v, "properties"); scan.Type(properties) == 'o' {
 		v = scan.Splice(v, "properties", scan.Without(properties, "method"))
 	}
-	var required []string
-	if json.Unmarshal(scan.Get(v, "required"), &required) == nil && len(required) > 0 {
-		kept := []string{}
-		for _, name := range required {
-			if name != "method" {
-				kept = append(kept, name)
-			}
-		}
-		b := scan.JSON(kept)
-		if v = scan.Splice(v, "required", b); len(kept) == 0 {
-			v = scan.Without(v, "required")
-		}
+	required := scan.List(scan.Get(v, "required"))
+	required = slices.DeleteFunc(required, func(name json.RawMessage) bool { return scan.String(name) == "method" })
+	if len(required) > 0 {
+		v = scan.Splice(v, "required", scan.ArrayOf(required...))
+	} else {
+		v = scan.Without(v, "required")
 	}
 	if parts := scan.Get(v, "allOf"); scan.Type(parts) == 'a' {
 		var all scan.Array

@@ -20,20 +20,22 @@ type moduleCatalog struct {
 	hash    string
 }
 
-// A module contains the methods of one namespace, in the catalog's order.
+// A module contains the methods of one namespace, in the catalog's order. Its JSON is its entry in the response to
+// service_schema.
 type module struct {
-	parent      *moduleCatalog
-	namespace   string
-	version     string
-	description string
-	methods     []*catalog.Method
-	names       []string // the methods' names without the namespace
+	Namespace   string   `json:"namespace"`
+	Version     string   `json:"version"`
+	Description string   `json:"description"`
+	Names       []string `json:"methods"` // the methods' names without the namespace
+
+	parent  *moduleCatalog
+	methods []*catalog.Method
 }
 
 // newModuleCatalog groups the methods of c into modules. c.Extra may contain a module's version and description. By
 // default, they are those of the catalog.
 func newModuleCatalog(c *catalog.Catalog) *moduleCatalog {
-	mc := &moduleCatalog{catalog: c}
+	mc := &moduleCatalog{catalog: c, modules: []*module{}}
 	if c == nil {
 		mc.catalog = &catalog.Catalog{}
 		return mc
@@ -49,27 +51,27 @@ func newModuleCatalog(c *catalog.Catalog) *moduleCatalog {
 			m = mc.newModule(namespace)
 			mc.modules = append(mc.modules, m)
 		}
-		m.methods, m.names = append(m.methods, entry), append(m.names, name)
+		m.methods, m.Names = append(m.methods, entry), append(m.Names, name)
 	}
 	mc.hash = mc.sum()
 	return mc
 }
 
 func (mc *moduleCatalog) newModule(namespace string) *module {
-	m := &module{parent: mc, namespace: namespace, version: mc.catalog.Info.Version, description: mc.catalog.Info.Description}
+	m := &module{parent: mc, Namespace: namespace, Version: mc.catalog.Info.Version, Description: mc.catalog.Info.Description}
 	for val := range scan.Elements(scan.Get(mc.catalog.Extra, "modules")) {
 		if name, _ := scan.Text(scan.Get(val, "namespace")); name != namespace {
 			continue
 		}
 		if text, ok := scan.Text(scan.Get(val, "version")); ok {
-			m.version = text
+			m.Version = text
 		}
 		if text, ok := scan.Text(scan.Get(val, "description")); ok {
-			m.description = text
+			m.Description = text
 		}
 	}
-	if m.version = strings.TrimPrefix(m.version, "v"); m.version == "" || m.version[0] < '0' || m.version[0] > '9' {
-		m.version = "0.0.0" // the protocol requires a numeric version
+	if m.Version = strings.TrimPrefix(m.Version, "v"); m.Version == "" || m.Version[0] < '0' || m.Version[0] > '9' {
+		m.Version = "0.0.0" // the protocol requires a numeric version
 	}
 	return m
 }
@@ -77,7 +79,7 @@ func (mc *moduleCatalog) newModule(namespace string) *module {
 // module returns the module of that namespace, or nil.
 func (mc *moduleCatalog) module(namespace string) *module {
 	for _, m := range mc.modules {
-		if m.namespace == namespace {
+		if m.Namespace == namespace {
 			return m
 		}
 	}
@@ -89,8 +91,8 @@ func (mc *moduleCatalog) module(namespace string) *module {
 func (mc *moduleCatalog) sum() string {
 	var lines []string
 	for _, m := range mc.modules {
-		names := slices.Sorted(slices.Values(m.names))
-		lines = append(lines, m.namespace+" "+strconv.Quote(m.version)+" "+strings.Join(names, " "))
+		names := slices.Sorted(slices.Values(m.Names))
+		lines = append(lines, m.Namespace+" "+strconv.Quote(m.Version)+" "+strings.Join(names, " "))
 	}
 	slices.Sort(lines)
 	h := fnv.New64a()
@@ -98,37 +100,28 @@ func (mc *moduleCatalog) sum() string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// moduleInfo is a module's entry in the response to service_schema.
-type moduleInfo struct {
-	Namespace   string   `json:"namespace"`
-	Version     string   `json:"version"`
-	Description string   `json:"description"`
-	Methods     []string `json:"methods"`
-}
-
 // list returns the data in the response to service_schema.
 func (mc *moduleCatalog) list() json.RawMessage {
-	all := struct {
-		Modules []moduleInfo `json:"modules"`
-		Total   int          `json:"total_methods"`
-	}{Modules: []moduleInfo{}}
+	total := 0
 	for _, m := range mc.modules {
-		all.Modules = append(all.Modules, moduleInfo{m.namespace, m.version, m.description, m.names})
-		all.Total += len(m.names)
+		total += len(m.Names)
 	}
-	return scan.JSON(all)
+	return scan.JSON(struct {
+		Modules []*module `json:"modules"`
+		Total   int       `json:"total_methods"`
+	}{mc.modules, total})
 }
 
 // schema returns the module's JSON Schema: a oneOf variant for each method, and the definitions that the variants use.
 func (m *module) schema() json.RawMessage {
 	var variants scan.Array
 	for i, entry := range m.methods {
-		variants.Add(variant(m.names[i], entry))
+		variants.Add(variant(m.Names[i], entry))
 	}
 	all := variants.End()
 	var doc scan.Object
 	doc.Text("$schema", "https://json-schema.org/draft/2020-12/schema")
-	doc.Text("title", title(m.namespace))
+	doc.Text("title", title(m.Namespace))
 	doc.Add("oneOf", all)
 	doc.Add("$defs", m.parent.definitions(all))
 	return doc.End()
@@ -186,31 +179,11 @@ func before(array, element []byte) []byte {
 	return a.End()
 }
 
-// definitions returns the catalog's $defs that schemas use, directly or through other definitions, as one object, or
-// nil.
+// definitions returns the catalog's $defs that schemas use as one object, or nil.
 func (mc *moduleCatalog) definitions(schemas []byte) json.RawMessage {
-	used := map[string]json.RawMessage{}
-	for todo := []string{string(schemas)}; len(todo) > 0; todo = todo[1:] {
-		for name, def := range mc.catalog.Defs {
-			if _, ok := used[name]; !ok && refersTo(todo[0], name) {
-				used[name] = def
-				todo = append(todo, string(def))
-			}
-		}
-	}
+	used := mc.catalog.UsedDefs(schemas, nil)
 	if len(used) == 0 {
 		return nil
 	}
 	return scan.JSON(used)
-}
-
-// refersTo reports whether schemas contain a $ref to the definition name or to a part of it.
-func refersTo(schemas, name string) bool {
-	ref := quotedRef(scan.Escape(name))
-	return strings.Contains(schemas, ref+`"`) || strings.Contains(schemas, ref+"/")
-}
-
-// quotedRef returns a $ref to a definition as JSON, without the closing quote, because the pointer may continue.
-func quotedRef(name string) string {
-	return strings.TrimSuffix(string(scan.AppendQuoted(nil, "#/$defs/"+name)), `"`)
 }

@@ -74,7 +74,7 @@ func TestVersionOfAModule(t *testing.T) {
 		`{"catalog":1,"extra":{"modules":[{"namespace":"a","version":""}]}}`:                                                                     "0.0.0",
 		`{"catalog":1,"extra":{"modules":[{"namespace":"a","version":7}]}}`:                                                                      "0.0.0",
 	} {
-		if got := offered(t, doc).newModule("a").version; got != want {
+		if got := offered(t, doc).newModule("a").Version; got != want {
 			t.Errorf("%s: %q, want %q", doc, got, want)
 		}
 	}

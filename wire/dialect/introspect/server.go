@@ -86,7 +86,7 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, method string
 		return err
 	}
 	if err := h.answer(ctx, in, method, out); err != nil && !out.failed() {
-		if err := out.fail(h.server.modules().guided(err, method, out.some()), err); err != nil {
+		if err := out.fail(h.server.modules().guided(err, method, out.items), err); err != nil {
 			return err
 		}
 	}
@@ -172,16 +172,9 @@ func entryParams(entry *catalog.Method) json.RawMessage {
 // unsubscribe ends a stream of this connection and reports whether the stream existed. mine is false for any other
 // method.
 func (h *handler) unsubscribe(method string, params json.RawMessage) (answer json.RawMessage, mine bool) {
-	id := scan.First(params)
-	if scan.Type(params) == 'o' {
-		id = scan.Get(params, "subscription")
-	}
-	if scan.Type(id) == 'o' { // the id is inside an object
-		id = scan.Get(id, "subscription")
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	out := h.streams[string(id)]
+	out := h.streams[string(jsonrpc.SubscriptionIn(unwrapped(params, nil)))]
 	switch {
 	case out != nil && (method == unsubscribeMethod || jsonrpc.Ends(method, out.method)):
 		return strconv.AppendBool(nil, out.end()), true

@@ -22,9 +22,10 @@ type streamWriter struct {
 	hash        string // the service hash
 	source      []byte // the provenance, a JSON array
 
-	mu    sync.Mutex
 	items bool // an item was written
 	wrong bool // an unrecoverable error was written
+
+	mu    sync.Mutex
 	ended bool // done was written, or the peer has unsubscribed
 }
 
@@ -116,13 +117,8 @@ func (w *streamWriter) fail(guide func(o *scan.Object), err error) error {
 		o.Add("code", []byte(e.Code))
 		o.Add("data", e.Data)
 	})
-	if err != nil || recoverable {
-		return err
-	}
-	w.mu.Lock()
-	w.wrong = true
-	w.mu.Unlock()
-	return nil
+	w.wrong = w.wrong || err == nil && !recoverable
+	return err
 }
 
 // done writes the done event unless the stream has ended. It marks the stream as ended first, because a client may read
@@ -149,10 +145,4 @@ func (w *streamWriter) failed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.wrong || w.ended
-}
-
-func (w *streamWriter) some() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.items
 }
