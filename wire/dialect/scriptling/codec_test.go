@@ -209,17 +209,6 @@ func TestLog(t *testing.T) {
 	if err != nil || string(out[0]) != `{"jsonrpc":"2.0","id":8,"result":{"type":"null"}}` {
 		t.Errorf("%s, %v", out, err)
 	}
-	for params, want := range map[string]string{
-		`{"message":"m"}`:                          `{"event":"log","level":"info","message":"m"}`,
-		`{"level":"odd","message":"m"}`:            `{"event":"log","level":"info","message":"m"}`,
-		`{"level":"fatal","args":[{}]}`:            `{"event":"log","level":"fatal","message":"","extra":{"args":[null]}}`,
-		`{"level":"debug","args":[7]}`:             `{"event":"log","level":"debug","message":"","extra":{"args":[7]}}`,
-		`{"message":"\u001b[31m","level":"trace"}`: `{"event":"log","level":"trace","message":"\u001b[31m"}`,
-	} {
-		if got := string(logEvent([]byte(params)).AppendJSON(nil)); got != want {
-			t.Errorf("%s: %s", params, got)
-		}
-	}
 }
 
 // A hook's call fails if it would have to wait for the call that is waiting for the hook.

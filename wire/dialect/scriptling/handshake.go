@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,17 +31,18 @@ func handshakeParams() json.RawMessage {
 
 // A handshake contains what the handshake revealed about the plugin.
 type handshake struct {
-	mu     sync.Mutex
-	hosts  atomic.Bool     // the local side is the host, which has sent a handshake and will shut the plugin down
-	open   atomic.Bool     // environment.open succeeded
-	result json.RawMessage // the result of the handshake; nil before it
-	name   string          // library.name
+	hosts  atomic.Bool                     // the local side is the host, which has sent a handshake and will shut the plugin down
+	open   atomic.Bool                     // environment.open succeeded
+	result atomic.Pointer[json.RawMessage] // the result of the handshake; nil before it
 }
 
+// library returns the name of the plugin's library, or "" before the handshake.
 func (g *handshake) library() string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.name
+	result := g.result.Load()
+	if result == nil {
+		return ""
+	}
+	return scan.String(scan.Get(scan.Get(*result, "library"), "name"))
 }
 
 // Handshake sends the handshake of a host and checks that the plugin has the same protocol version. It then sends
@@ -59,7 +59,7 @@ func (c *codec) Handshake(ctx context.Context, peer dialect.Caller) error {
 	if err := checkHandshake(result); err != nil {
 		return err
 	}
-	c.keep(result)
+	c.result.Store(new(json.RawMessage(bytes.Clone(result))))
 	if c.o.OneWay || c.o.Plugin.NoEnvironment {
 		return nil
 	}
@@ -80,13 +80,6 @@ func (c *codec) skipHandshake() {
 	if !c.o.OneWay && !c.o.Plugin.NoEnvironment {
 		_, _ = c.Encode(dialect.Op{Kind: dialect.Call, Method: methodOpen})
 	}
-}
-
-func (c *codec) keep(result json.RawMessage) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.result = bytes.Clone(result)
-	c.name, _ = scan.Text(scan.Get(scan.Get(result, "library"), "name"))
 }
 
 // handshakeFailed converts a JSON-RPC error of a handshake to a Fault of kind Protocol.
@@ -158,20 +151,19 @@ func (c *codec) Shutdown(ctx context.Context, peer dialect.Caller) error {
 // Describe returns the catalog in the result of the handshake. If no handshake was sent, as on a hook's connection, it
 // sends one.
 func (c *codec) Describe(ctx context.Context, peer dialect.Caller) (*catalog.Catalog, error) {
-	c.mu.Lock()
-	result := c.result
-	c.mu.Unlock()
-	if result == nil {
-		var err error
-		var rpc *wire.Error
-		if result, err = peer.Call(ctx, methodHandshake, handshakeParams()); errors.As(err, &rpc) {
-			return nil, wire.ErrUnsupported
-		} else if err != nil {
-			return nil, err
-		}
-		if err := checkHandshake(result); err != nil {
-			return nil, err
-		}
+	warning := func(text string) { warn(peer, text) }
+	if known := c.result.Load(); known != nil {
+		return toCatalog(*known, warning), nil
 	}
-	return toCatalog(result, func(text string) { warn(peer, text) }), nil
+	result, err := peer.Call(ctx, methodHandshake, handshakeParams())
+	if _, ok := errors.AsType[*wire.Error](err); ok {
+		err = wire.ErrUnsupported
+	}
+	if err == nil {
+		err = checkHandshake(result)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return toCatalog(result, warning), nil
 }

@@ -26,7 +26,8 @@ type server struct {
 	mu      sync.Mutex
 	objects map[string]*object
 	last    int
-	dir     *scratch.Dir // contains the objects' directories; nil before its first use
+	dir     *scratch.Dir   // contains the objects' directories; nil before its first use
+	client  dialect.Caller // of the latest connection; destructors that run after its end cannot call the host
 }
 
 // NewServer returns a server for b. The hook with a function's name answers the function. A class Config has the hooks
@@ -43,6 +44,9 @@ func NewServer(b dialect.Backend) dialect.Server {
 // Accept returns the handler for one connection.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	h := &handler{server: s, r: s.b.Bind(c), holders: map[string]*object{}}
+	s.mu.Lock()
+	s.client = c
+	s.mu.Unlock()
 	if codec, ok := c.Connection().Codec.(*codec); ok {
 		codec.calling = h.calling
 	}
@@ -205,7 +209,7 @@ func (s *server) destroyAll(left []*object) {
 	if len(left) == 0 {
 		return
 	}
-	r := s.b.Bind(closedCaller{})
+	r := s.b.Bind(s.client)
 	defer func() { _ = r.Close() }()
 	ctx, cancel := context.WithTimeout(context.Background(), destructorsTimeout)
 	defer cancel()
@@ -220,26 +224,3 @@ func (s *server) destroyAll(left []*object) {
 		})
 	}
 }
-
-// closedCaller is the Caller of hooks that run after the end of their connection. All its requests fail.
-type closedCaller struct{}
-
-var errConnectionEnded = errors.New("the connection has ended")
-
-func (closedCaller) Open(context.Context, dialect.Op) (dialect.Stream, error) {
-	return nil, errConnectionEnded
-}
-
-func (closedCaller) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
-	return nil, errConnectionEnded
-}
-
-func (closedCaller) CallOp(context.Context, dialect.Op) (json.RawMessage, error) {
-	return nil, errConnectionEnded
-}
-
-func (closedCaller) Connection() *dialect.Connection { return &dialect.Connection{} }
-
-func (closedCaller) Notify(context.Context, dialect.Op) error { return errConnectionEnded }
-
-func (closedCaller) CloseWith(int, string) error { return nil }
