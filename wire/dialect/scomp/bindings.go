@@ -1,9 +1,7 @@
 package scomp
 
 import (
-	"bytes"
 	"encoding/json"
-	"iter"
 	"slices"
 	"strings"
 
@@ -46,7 +44,7 @@ func binding(c *catalog.Catalog, m *catalog.Method) json.RawMessage {
 	}
 	o.Add("hints", m.Hints)
 	for key, val := range scan.Named(m.Extra) {
-		if !slices.Contains(bindingWords, key) {
+		if bindingFields[key] == "" {
 			o.Add(key, val)
 		}
 	}
@@ -57,94 +55,16 @@ func binding(c *catalog.Catalog, m *catalog.Method) json.RawMessage {
 func addAbout(o *scan.Object, c *catalog.Catalog, m *catalog.Method) {
 	o.SomeText("description", m.Description)
 	if m.Params != nil {
-		o.Add("input", withDefs(c, m.Params))
+		o.Add("input", c.WithDefs(m.Params))
 	}
 	if m.Result != nil {
-		o.Add("output", withDefs(c, m.Result))
+		o.Add("output", c.WithDefs(m.Result))
 	}
 }
 
-// bindingWords are the members of a binding for which a catalog has a field. A catalog keeps other members in Extra.
-var bindingWords = []string{"name", "description", "input", "output", "effects", "hints"}
-
-// withDefs returns schema with the definitions of c that it uses, directly or through other definitions.
-func withDefs(c *catalog.Catalog, schema json.RawMessage) json.RawMessage {
-	var defs scan.Object
-	seen := map[string]bool{}
-	own := scan.Get(schema, "$defs")
-	for name, def := range scan.Named(own) {
-		seen[name] = true
-		defs.Add(name, def)
-	}
-	var add func(schema json.RawMessage)
-	add = func(schema json.RawMessage) {
-		eachRef(schema, func(ref string) {
-			name, _, ok := cutDef(ref)
-			if !ok || seen[name] || c.Defs[name] == nil {
-				return
-			}
-			seen[name] = true
-			defs.Add(name, c.Defs[name])
-			add(c.Defs[name])
-		})
-	}
-	if add(schema); defs.Empty() || scan.Type(schema) != 'o' {
-		return schema
-	}
-	if own != nil {
-		return scan.Splice(schema, "$defs", defs.End())
-	}
-	var o scan.Object
-	o.Members(schema)
-	o.Add("$defs", defs.End())
-	return o.End()
-}
-
-// eachRef calls found with the value of each $ref in a schema.
-func eachRef(schema json.RawMessage, found func(ref string)) {
-	for start, end := range refsIn(schema) {
-		found(scan.String(schema[start:end]))
-	}
-}
-
-// changeRefs returns a schema with the value of each $ref replaced.
-func changeRefs(schema json.RawMessage, change func(ref string) string) json.RawMessage {
-	var out []byte
-	done := 0
-	for start, end := range refsIn(schema) {
-		out = append(out, schema[done:start]...)
-		out = scan.AppendQuoted(out, change(scan.String(schema[start:end])))
-		done = end
-	}
-	if done == 0 {
-		return schema
-	}
-	return append(out, schema[done:]...)
-}
-
-// refsIn yields the start and the end of each string value of a "$ref". It scans once and without recursion, so that
-// deep schemas are cheap.
-func refsIn(schema []byte) iter.Seq2[int, int] {
-	return func(yield func(start, end int) bool) {
-		isRef := false // the preceding string was a "$ref" key
-		for at, end := 0, 0; ; at = end {
-			next := bytes.IndexByte(schema[at:], '"')
-			if next < 0 {
-				return
-			}
-			start := at + next
-			if end, _ = scan.Value(schema, start, 0); end <= start {
-				return // not JSON
-			}
-			after := scan.Skip(schema, end)
-			isKey := after < len(schema) && schema[after] == ':'
-			if isRef && !isKey && !yield(start, end) {
-				return
-			}
-			val := scan.Skip(schema, after+1)
-			isRef = isKey && scan.IsKey(schema[start+1:end-1], schemaRef) && val < len(schema) && schema[val] == '"'
-		}
-	}
+// bindingFields are the members of a binding for which a catalog has a field. A catalog keeps other members in Extra.
+var bindingFields = map[string]string{
+	"name": "name", "description": "description", "input": "params", "output": "result", "effects": "effects", "hints": "hints",
 }
 
 // fromHandshake makes a catalog of what one side sends in the handshake (its params or its result). who is the member
@@ -201,28 +121,17 @@ func newReader() *reader {
 }
 
 func (r *reader) method(val json.RawMessage) {
-	m := catalog.Method{Name: scan.String(scan.Get(val, "name"))}
+	var m catalog.Method
+	m.Fill(scan.Without(val, "$defs"), bindingFields)
 	if m.Name == "" {
 		return
 	}
-	var rest scan.Object
-	for key, v := range scan.Named(val) {
-		switch key {
-		case "name", "$defs":
-		case "description":
-			m.Description = scan.String(v)
-		case "input":
-			m.Params = r.schema(m.Name+".input", v, scan.Get(val, "$defs"))
-		case "output":
-			m.Result = r.schema(m.Name+".output", v, scan.Get(val, "$defs"))
-		case "effects":
-			_ = json.Unmarshal(v, &m.Effects)
-		case "hints":
-			m.Hints = v
-		default:
-			rest.Add(key, v)
-		}
+	defs := scan.Get(val, "$defs")
+	if m.Params != nil {
+		m.Params = r.schema(m.Name+".input", m.Params, defs)
 	}
-	m.Extra = rest.EndOrNil()
+	if m.Result != nil {
+		m.Result = r.schema(m.Name+".output", m.Result, defs)
+	}
 	r.c.Methods = append(r.c.Methods, m)
 }

@@ -2,16 +2,14 @@ package scomp
 
 import (
 	"encoding/json"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
-
-const defsPrefix = "#/$defs/"
 
 // A defsImport copies one schema of a binding, with its definitions, into the catalog. A binding's $ref is relative to
 // its own schema, but all methods of a catalog share one $defs. If two bindings use one name for different definitions,
@@ -45,36 +43,34 @@ func (r *reader) schema(name string, schema, beside json.RawMessage) json.RawMes
 		d.find(out, false)
 	}
 	d.place()
-	out = changeRefs(out, d.change)
+	out = catalog.ChangeRefs(out, d.change)
 	if d.root == "" {
 		return out
 	}
 	r.define(d.root, out)
-	return scan.Pair(schemaRef, scan.AppendQuoted(nil, defRef(d.root)))
+	return scan.Pair("$ref", scan.AppendQuoted(nil, catalog.DefRef(d.root)))
 }
 
 // find collects the definitions that schema uses, directly or through other definitions. inside means that schema is
 // itself a definition.
 func (d *defsImport) find(schema json.RawMessage, inside bool) {
-	eachRef(schema, func(ref string) {
+	for ref := range catalog.Refs(schema) {
 		ref = d.local(ref)
-		name, _, ok := cutDef(ref)
+		name, _, ok := catalog.CutDef(ref)
 		switch {
 		case !ok:
 			d.selves = d.selves || inside && isSelf(ref)
 			d.anchor = d.anchor || strings.HasPrefix(ref, "#") && !isSelf(ref)
-			return
-		case d.defs[name] != nil:
-			return
-		}
-		for _, defs := range d.scopes {
-			if def := scan.Get(defs, name); def != nil {
-				d.order, d.defs[name] = append(d.order, name), def
-				d.find(def, true)
-				return
+		case d.defs[name] == nil:
+			for _, defs := range d.scopes {
+				if def := scan.Get(defs, name); def != nil {
+					d.order, d.defs[name] = append(d.order, name), def
+					d.find(def, true)
+					break
+				}
 			}
 		}
-	})
+	}
 }
 
 // place adds the definitions to the catalog. They keep their names if each name is unused or has the same meaning in
@@ -91,7 +87,7 @@ func (d *defsImport) place() {
 		}
 	}
 	for _, name := range d.order {
-		d.r.define(d.names[name], changeRefs(d.defs[name], d.change))
+		d.r.define(d.names[name], catalog.ChangeRefs(d.defs[name], d.change))
 		if !taken && !d.selves {
 			d.r.raw[name] = d.defs[name]
 		}
@@ -101,10 +97,10 @@ func (d *defsImport) place() {
 // change returns ref as it must be in the catalog.
 func (d *defsImport) change(ref string) string {
 	ref = d.local(ref)
-	name, rest, ok := cutDef(ref)
+	name, rest, ok := catalog.CutDef(ref)
 	switch to := d.names[name]; {
 	case ok && to != "" && to != name:
-		return defRef(to) + rest
+		return catalog.DefRef(to) + rest
 	case ok || !isSelf(ref):
 		return ref // the target kept its name or is unknown
 	}
@@ -112,7 +108,7 @@ func (d *defsImport) change(ref string) string {
 		d.root = d.r.free(d.name)
 		d.r.define(d.root, json.RawMessage("true")) // reserves the name
 	}
-	return defRef(d.root) + ref[1:]
+	return catalog.DefRef(d.root) + ref[1:]
 }
 
 // local returns ref without the schema's own $id. The result begins with "#".
@@ -125,20 +121,6 @@ func (d *defsImport) local(ref string) string {
 
 // isSelf reports whether ref is a JSON pointer into its own schema.
 func isSelf(ref string) bool { return ref == "#" || strings.HasPrefix(ref, "#/") }
-
-// defRef returns the $ref of the definition with that name.
-func defRef(name string) string { return defsPrefix + url.PathEscape(scan.Escape(name)) }
-
-// cutDef splits ref into the name of a definition and the pointer inside it. ok is false if ref does not refer to a
-// definition.
-func cutDef(ref string) (name, rest string, ok bool) {
-	token, ok := strings.CutPrefix(ref, defsPrefix)
-	if i := strings.IndexByte(token, '/'); i >= 0 {
-		token, rest = token[:i], token[i:]
-	}
-	name, err := url.PathUnescape(token)
-	return scan.Unescape(name), rest, ok && err == nil
-}
 
 func (r *reader) define(name string, def json.RawMessage) {
 	wire.Put(&r.c.Defs, name, def)

@@ -2,7 +2,6 @@ package scomp
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"rpcx/wire/scan"
@@ -38,38 +37,10 @@ func put(doc []byte, pointer string, val []byte) (out []byte, ok bool) {
 	if more {
 		rest = "/" + rest
 	}
-	token = scan.Unescape(token)
-	switch scan.Type(doc) {
-	case 'o':
-		inner := scan.Get(doc, token)
-		if inner == nil {
-			return nil, false
-		}
-		if inner, ok = put(inner, rest, val); !ok {
-			return nil, false
-		}
-		return scan.Splice(doc, token, inner), true
-	case 'a':
-		return putElement(doc, token, rest, val)
-	}
-	return nil, false
-}
-
-func putElement(list []byte, token, rest string, val []byte) (out []byte, ok bool) {
-	n, err := strconv.Atoi(token)
-	if err != nil {
+	part := scan.At(doc, "/"+token)
+	if part == nil {
 		return nil, false
 	}
-	var all scan.Array
-	i := 0
-	for inner := range scan.Elements(list) {
-		if i == n {
-			if inner, ok = put(inner, rest, val); !ok {
-				return nil, false
-			}
-		}
-		all.Add(inner)
-		i++
-	}
-	return all.End(), ok
+	part, ok = put(part, rest, val)
+	return scan.Splice(doc, scan.Unescape(token), part), ok
 }

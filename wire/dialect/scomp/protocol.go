@@ -11,9 +11,6 @@ const (
 	releaseWord = "release_ref"
 
 	sessionWord = "sessionId" // in the handshake's result
-	valueWord   = "value"     // in eval's result
+	valueWord   = "value"     // in eval's result and, as an assumption, in invoke's
 	kindEval    = "EvalError" // in an error's data.kind
 )
-
-// schemaRef is the keyword for references between JSON Schemas.
-const schemaRef = "$ref"

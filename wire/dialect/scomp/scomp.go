@@ -167,18 +167,11 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	if word == evalWord {
 		c.evalQueue.leave(string(req.ID))
 	}
-	if wrap := wraps[word]; ev.Kind == wire.Data && wrap != "" {
-		data := ev.Data
-		if len(data) == 0 {
-			data = null
-		}
-		ev.Data = scan.Pair(wrap, data)
+	if ev.Kind == wire.Data && (word == evalWord || word == invokeWord) {
+		ev.Data = scan.Pair(valueWord, scan.OrNull(ev.Data))
 	}
 	return c.Codec.Reply(req, ev)
 }
-
-// wraps contains, for each wire method, the member of the result with the value.
-var wraps = map[string]string{evalWord: valueWord, invokeWord: invokeValueWord}
 
 // Event sets ev to an event with the result's value. Extra contains the other members of the result.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
@@ -191,20 +184,12 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 
 // unwrap splits a result into its value and the other members. A result without such a member is itself the value.
 func unwrap(result json.RawMessage) (value, extra json.RawMessage) {
-	if scan.Type(result) != 'o' {
-		return result, nil
-	}
-	word := valueWord
-	if value = scan.Get(result, word); value == nil {
-		word = invokeValueWord
-		value = scan.Get(result, word)
-	}
-	if value == nil {
+	if value = scan.Get(result, valueWord); value == nil {
 		return result, nil
 	}
 	var rest scan.Object
 	for name, val := range scan.Named(result) {
-		if name != word {
+		if name != valueWord {
 			rest.Add(name, val)
 		}
 	}

@@ -11,7 +11,6 @@ var (
 )
 
 const (
-	invokeValueWord  = valueWord   // in invoke's result: the value, as the specification defines it for eval
 	fnTypeWord       = "type"      // in a function value that is identified by its type: the type
 	fnType           = "function"  // the value of fnTypeWord
 	fnTypeRef        = "$ref"      // in such a function value: the id
