@@ -50,7 +50,7 @@ var floors = []floor{
 	{"wire/dialect/jsonrpc", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect"}, nil},
 	{"wire/dialect/introspect", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/jsonrpc"}, nil},
 	{"wire/dialect/scriptling", []string{"wire", "wire/scan", "wire/scratch", "wire/catalog", "wire/dialect", "wire/dialect/jsonrpc"}, nil},
-	{"wire/dialect/poll", []string{"wire", "wire/dialect"}, nil},
+	{"wire/dialect/poll", []string{"wire", "wire/scan", "wire/dialect"}, nil},
 	{"wire/dialect/ro", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/poll", "wire/dialect/jsonrpc"}, nil},
 	{"wire/dialect/scomp", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/jsonrpc"}, nil},
 	{"wire/dialect/hotrepl", []string{"wire", "wire/scan", "wire/scratch", "wire/catalog", "wire/dialect", "wire/dialect/poll"}, nil},
