@@ -15,7 +15,6 @@ import (
 	"rpcx/commands/options"
 	"rpcx/commands/params"
 	"rpcx/commands/request"
-	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
@@ -41,7 +40,7 @@ func callCommand(run *env.Env) *cmdline.Command {
 	o := &callOptions{}
 	o.Handshake.Set.Requests = true
 	flags := append([]cmdline.Flag{
-		cmdline.List("", "method", "", "also print the notifications of the method `NAME` that arrive before the result (NAME can be a pattern, such as tick*)", &o.method),
+		cmdline.List("", "method", "", "also print the notifications of the method `NAME` that arrive before the result (NAME can be a pattern, such as tick*)", &o.method).Filled("the name of a method"),
 		options.GraceFlag(&o.grace),
 		cmdline.Bool("", "notify", "n", "send a notification, which has no response", &o.notify),
 		cmdline.Bool("", "batch", "", `read calls from stdin, one per line, and print one line for each; a call is {"method","params","id"} (with "notify":true, a notification)`, &o.batch),
@@ -52,17 +51,17 @@ func callCommand(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "call",
 		Usage:       "make one call and print its result",
-		ArgsUsage:   "ENDPOINT METHOD [PARAMS...]",
+		Args:        "ENDPOINT METHOD [PARAMS...]",
 		Description: callDescription + "\n\n" + paramsDescription,
-		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
+		Examples: append([]cmdline.Example{
 			{Says: "Call a method of the embedded demo", Command: "rpcx call demo:orders getOrder id=o_002"},
 			{Says: "Print one member of a result, without quotes", Command: "rpcx call demo:orders getOrder id=o_003 -r -q .status"},
 			{Says: "Answer the peer when it calls back", Command: `rpcx call demo:orders approveOrder id=o_003 --on 'approve=jq:.total < 1000'`},
 			{Says: "Print the message without sending it", Command: "rpcx call ws://localhost:8080/ add a:=1 b:=2 --dry-run"},
 			{Says: "Check a result in CI", Command: "rpcx call demo:orders getOrder id=o_001 --expect '.status == \"shipped\"'"},
-		}, dialects.Examples("call")...)},
+		}, dialects.Examples("call")...),
 		Flags:  append(flags, o.Flags(run, options.IdleCall)...),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runCall(ctx, run, o) },
+		Action: func(ctx context.Context) error { return runCall(ctx, run, o) },
 	}
 }
 
@@ -102,7 +101,7 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 	if err := o.files.CheckEmbedded(run, e); err != nil {
 		return err
 	}
-	r, err := request.New(run, &o.Client, e, o.params, format.Options{})
+	r, err := request.New(run, &o.Client, e, o.params)
 	if err != nil {
 		return err
 	}
@@ -188,7 +187,7 @@ func messageToSend(ctx context.Context, given string) (json.RawMessage, error) {
 			return nil, err
 		}
 	}
-	msg = env.TrimBlank(msg)
+	msg = scan.Trim(msg)
 	if err := scan.Valid(msg, wire.DefaultMaxDepth); err != nil {
 		return nil, wire.NewFault(wire.Usage, "--send is not valid JSON: "+err.Error(), err)
 	}

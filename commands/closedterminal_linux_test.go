@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A command whose terminal closes fails.
@@ -36,13 +35,8 @@ func onClosedTerminal(t *testing.T, demo, dialect string, args ...string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(dir, "begun")); err == nil {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("the peer did not start")
-		}
+	if !fileHas(filepath.Join(dir, "begun"), "") {
+		t.Fatal("the peer did not start")
 	}
 	_ = slave.Close()
 	_ = master.Close()

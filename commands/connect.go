@@ -31,20 +31,20 @@ type connectOptions struct {
 func connectCommand(run *env.Env) *cmdline.Command {
 	o := &connectOptions{}
 	flags := []cmdline.Flag{
-		cmdline.Text(cmdline.GroupParams, "catalog", "", "convert and check parameters with the catalog in `FILE` (only at the prompt)", &o.params.Catalog),
+		cmdline.Text(cmdline.GroupParams, "catalog", "", "convert and check parameters with the catalog in `FILE` (only at the prompt)", &o.params.Catalog).Filled("a file"),
 		cmdline.Bool(cmdline.GroupParams, "no-check", "", "send parameters even if they do not match their schema (only at the prompt)", &o.params.NoCheck),
 	}
 	return &cmdline.Command{
 		Name:        "connect",
 		Usage:       "exchange messages over stdin and stdout, or keep a session",
-		ArgsUsage:   "ENDPOINT",
+		Args:        "ENDPOINT",
 		Description: connectDescription,
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+		Examples: []cmdline.Example{
 			{Says: "Send two messages and print all messages from the peer", Command: `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
 			{Says: "Connect to a language server, and answer its requests with a hook", Command: `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
-		}},
+		},
 		Flags:  slices.Concat(o.StopConditions.Flags(), flags, o.Session.Flags(), o.Reconnect.Flags(), o.Options.Flags(run, options.IdlePipe)),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runConnect(ctx, run, o) },
+		Action: func(ctx context.Context) error { return runConnect(ctx, run, o) },
 	}
 }
 
@@ -76,7 +76,8 @@ func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 	if len(rest) > 0 {
 		return run.Line.Usage("connect takes only ENDPOINT, not %q", rest[0])
 	}
-	print, err := options.NewPrinter(run, e, &o.Out, format.Options{Count: o.Count, Until: o.Until})
+	o.Out.Count, o.Out.Until = o.Count, o.Until
+	print, err := options.NewPrinter(run, e, &o.Out)
 	if err != nil {
 		return err
 	}

@@ -44,16 +44,16 @@ func describeCommand(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "describe",
 		Usage:       "print the catalog: a peer's methods and their schemas",
-		ArgsUsage:   "ENDPOINT [METHOD|MODULE]",
+		Args:        "ENDPOINT [METHOD|MODULE]",
 		Description: describeDescription,
-		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
+		Examples: append([]cmdline.Example{
 			{Says: "List the methods of the demo", Command: "rpcx describe demo:"},
 			{Says: "Describe one method, with an example", Command: "rpcx describe demo:orders getOrder"},
 			{Says: "Print the dialect file of a dialect", Command: "rpcx describe --dialect qmp"},
 			{Says: "Write a catalog for rpcx serve", Command: "rpcx describe demo:orders > catalog.json"},
-		}, dialects.Examples("describe")...)},
+		}, dialects.Examples("describe")...),
 		Flags:  append(flags, o.Flags(run, options.IdleCall)...),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runDescribe(ctx, run, o) },
+		Action: func(ctx context.Context) error { return runDescribe(ctx, run, o) },
 	}
 }
 
@@ -86,7 +86,7 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	if len(rest) > 1 {
 		return run.Line.Usage("describe takes one method: unexpected argument %q", rest[1])
 	}
-	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
+	print, err := options.NewPrinter(run, e, &o.Out)
 	if err != nil {
 		return err
 	}

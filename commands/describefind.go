@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -37,14 +38,18 @@ type search struct {
 // connections, of which at most two start a command.
 func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.Endpoint, name string) (*catalog.Catalog, error) {
 	s := &search{o, run, run.Line.Args[0], e, name}
-	switch {
-	case o.probe && finding.Reaches(e):
+	if o.probe && finding.Reaches(e) {
 		return s.probeAll(ctx)
-	case !finding.Applies(e, s.typed, o.Conn.Dialect):
-		return s.ask(ctx, e, s.bounded())
+	}
+	bounded := s.bounded()
+	if !finding.Applies(e, s.typed, o.Conn.Dialect) {
+		return s.ask(ctx, e, bounded)
+	}
+	if !e.Address.IsHTTP() { // an HTTP server never sends first
+		bounded.Listen = listenTime
 	}
 	whole, began := o.Time.Timeout.Or(0), time.Now() // --timeout bounds the whole search
-	c, failed := s.askAsTyped(ctx)
+	c, failed := s.ask(ctx, e, bounded)
 	if failed == nil || ctx.Err() != nil || whole > 0 && time.Since(began) >= whole {
 		return c, failed
 	}
@@ -53,11 +58,11 @@ func (o *describeOptions) fetch(ctx context.Context, run *env.Env, e endpoint.En
 		ctx, cancel = context.WithTimeout(ctx, whole-time.Since(began))
 		defer cancel()
 	}
-	f := s.look(ctx, failed)
-	if f == nil {
+	r := s.look(ctx, failed)
+	if r == nil {
 		return nil, failed
 	}
-	return s.catalogOf(ctx, f, failed)
+	return s.catalogOf(ctx, r, failed)
 }
 
 // ask requests the catalog of the peer of e.
@@ -75,51 +80,41 @@ func (s *search) bounded() options.Client {
 	return o
 }
 
-// askAsTyped requests the catalog of a peer that may have another dialect, and may send the first message.
-func (s *search) askAsTyped(ctx context.Context) (*catalog.Catalog, error) {
-	o := s.bounded()
-	if !s.endpoint.Address.IsHTTP() { // an HTTP server never sends first
-		o.Listen = listenTime
-	}
-	return s.ask(ctx, s.endpoint, o)
-}
-
-// catalogOf returns the catalog of the peer in f. failed is the error for the typed endpoint.
-func (s *search) catalogOf(ctx context.Context, f *finding.Finding, failed error) (*catalog.Catalog, error) {
-	if f.Catalog == nil && f.Starts > 1 && len(s.endpoint.Address.Command) > 0 { // the user's command has been started twice
-		g := wire.NewFault(wire.RPCError, "the endpoint to use is "+f.Endpoint.String(), nil)
-		better := *s.run.Line
-		if f.Endpoint.Dialect == all.Default() { // only the framing is known
-			better.Flags = append(slices.Clone(better.Flags), "--probe")
+// catalogOf returns the catalog of the peer in r. failed is the error for the typed endpoint.
+func (s *search) catalogOf(ctx context.Context, r *finding.Report, failed error) (*catalog.Catalog, error) {
+	better := r.Endpoint.Over(s.typed)
+	if r.Catalog == nil && len(r.Tried) > 0 && len(s.endpoint.Address.Command) > 0 { // the user's command has been started twice
+		f := wire.NewFault(wire.RPCError, "the endpoint to use is "+r.Endpoint.String(), nil)
+		l := *s.run.Line
+		if r.Endpoint.Dialect == all.Default() { // only the framing is known
+			l.Flags = append(slices.Clone(l.Flags), "--probe")
 		}
-		g.Fix = better.WithArgs(append([]string{f.Endpoint.Over(s.typed)}, better.Args[1:]...))
-		return nil, g
+		f.Fix = l.WithArgs(append([]string{better}, l.Args[1:]...))
+		return nil, f
 	}
-	if f.Catalog == nil {
-		at := f.Endpoint
-		if f.At != nil {
-			at = *f.At
-		}
+	c := r.Catalog
+	if c == nil {
 		var err error
-		if f.Catalog, err = s.ask(ctx, at, s.Client); err != nil {
+		if c, err = s.ask(ctx, *cmp.Or(r.At, r.Endpoint), s.Client); err != nil {
 			return nil, failed
 		}
 	}
-	if better := f.Endpoint.Over(s.typed); better != s.typed {
+	if better != s.typed {
 		s.run.Console.Note("the endpoint to use is " + better)
 		s.run.Line.Args[0] = better
 	}
-	return f.Catalog, nil
+	return c, nil
 }
 
-// look detects the dialect from the peer's first bytes, or else with requests.
-func (s *search) look(ctx context.Context, failed error) *finding.Finding {
-	if shown, ok := errors.AsType[*env.Mismatch](failed); ok {
-		better, err := session.ParseEndpoint(shown.Better, "")
-		if err != nil {
-			return nil
-		}
-		return &finding.Finding{Endpoint: better, Starts: 1}
+// look detects the dialect from the peer's first bytes, or else with requests. It returns nil if it detects none.
+func (s *search) look(ctx context.Context, failed error) *finding.Report {
+	shown, ok := errors.AsType[*env.Mismatch](failed)
+	if !ok {
+		return finding.Look(ctx, s.run, s.endpoint, &s.Client, s.name, failed)
 	}
-	return finding.Look(ctx, s.run, s.endpoint, &s.Client, s.name, failed)
+	better, err := session.ParseEndpoint(shown.Better, "")
+	if err != nil {
+		return nil
+	}
+	return &finding.Report{Endpoint: &better}
 }

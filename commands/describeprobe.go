@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -41,10 +42,8 @@ func (s *search) probeAll(ctx context.Context) (*catalog.Catalog, error) {
 	if err := env.Cause(cl.Ctx, cl.Ctx.Err()); err != nil {
 		return nil, err
 	}
-	end := time.Now().Add(limit - limit*3/4)
-	if d, ok := trying.Deadline(); ok {
-		end = d.Add(limit - limit*3/4)
-	}
+	tried, _ := trying.Deadline()
+	end := tried.Add(limit - limit*3/4)
 	c := r.Catalog
 	if r.Endpoint == nil && r.Fault == nil || r.Weak && c == nil {
 		c = s.askDialectFiles(cl.Ctx, r, end)
@@ -141,9 +140,7 @@ func (s *search) probed(ctx context.Context, p *finding.Prober, r *finding.Repor
 	} else {
 		s.run.Console.Note("the endpoint to use is " + at)
 	}
-	if r.At != nil {
-		e = *r.At
-	}
+	e = *cmp.Or(r.At, r.Endpoint)
 	if c == nil {
 		var err error
 		if c, err = s.askUntil(ctx, e, end); err != nil {

@@ -12,7 +12,6 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/commands/request"
-	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
@@ -38,15 +37,15 @@ func evalCommand(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "eval",
 		Usage:       "evaluate code on the peer and print its value",
-		ArgsUsage:   "ENDPOINT CODE",
+		Args:        "ENDPOINT CODE",
 		Description: evalDescription,
-		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
+		Examples: append([]cmdline.Example{
 			{Says: "Compute a value with a binding of the demo", Command: `rpcx eval demo:scomp 'listOrders({}) | length'`},
 			{Says: "Answer calls from the code with a hook", Command: `rpcx eval demo:scomp 'notify({message:"hello"})' --on 'notify=jq:.message'`},
 			{Says: "Evaluate code from a file, or from stdin", Command: `rpcx eval scomp+ws://localhost:8080/rt -f report.js`},
-		}, dialects.Examples("eval")...)},
+		}, dialects.Examples("eval")...),
 		Flags:  append(flags, o.Flags(run, options.IdleCall)...),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runEval(ctx, run, o) },
+		Action: func(ctx context.Context) error { return runEval(ctx, run, o) },
 	}
 }
 
@@ -75,7 +74,7 @@ func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
 	if err != nil {
 		return err
 	}
-	r, err := request.New(run, &o.Client, e, options.Params{DryRun: o.dryRun}, format.Options{})
+	r, err := request.New(run, &o.Client, e, options.Params{DryRun: o.dryRun})
 	if err != nil {
 		return err
 	}

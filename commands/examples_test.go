@@ -97,16 +97,11 @@ func TestExamplesRun(t *testing.T) {
 		}
 		files = append(files, name)
 	}
-	var walk func(path string, d cmdline.Doc)
-	walk = func(path string, d cmdline.Doc) {
-		for _, e := range d.Examples {
-			add(path, e.Command)
+	Tree().Walk([]string{"rpcx"}, func(path []string, c *cmdline.Command) {
+		for _, e := range c.Examples {
+			add(strings.Join(path, " "), e.Command)
 		}
-		for _, sub := range d.Commands {
-			walk(path+" "+sub.Name, sub)
-		}
-	}
-	walk("rpcx", Tree())
+	})
 	for _, topic := range help.Topics() {
 		for _, part := range help.Parts(topic.Text) {
 			if part.Kind != help.Verbatim {
@@ -170,9 +165,9 @@ cat >example.sh <<'END_OF_EXAMPLE'
 END_OF_EXAMPLE
 %s
 status=$?
-%srpcx session close --all >/dev/null 2>&1
+rpcx session close --all >/dev/null 2>&1
 case " %s " in *" $status "*) ;; *) echo "status $status, expected %s: $(cat example.sh)" >&2; exit 1 ;; esac
-`, before.String(), command, runExample(command, after), "", statuses, statuses)
+`, before.String(), command, runExample(command, after), statuses, statuses)
 }
 
 // runExample returns the shell commands that run example.sh.

@@ -76,8 +76,8 @@ func TestEveryFileIsAlsoAStream(t *testing.T) {
 	}
 	type form struct{ name, usage string }
 	commands := map[form][]string{}
-	leaves(tree(&env.Env{}), nil, func(path []string, c *cmdline.Command) {
-		for _, f := range cmdline.DocOf(c).Flags {
+	tree(&env.Env{}).Walk(nil, func(path []string, c *cmdline.Command) {
+		for _, f := range c.Flags {
 			if names := regexp.MustCompile(`\b(FILE|TAPE|CATALOG|PATH)\b`); names.MatchString(f.Arg) || strings.Contains(f.Usage, "@FILE") {
 				form := form{f.Names[0], f.Usage}
 				commands[form] = append(commands[form], strings.Join(path, " "))

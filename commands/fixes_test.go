@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -178,24 +179,15 @@ var fixes = map[string]struct{ script, line string }{
 // TestFixesAreRun checks that a script runs a fix of each function that makes fixes.
 func TestFixesAreRun(t *testing.T) {
 	places := map[string]bool{}
-	for _, root := range []string{".", "../wire", "../format"} {
-		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-			if err != nil {
-				return err
-			}
-			for _, d := range file.Decls {
-				if f, ok := d.(*ast.FuncDecl); ok && proposes(f) {
-					places[filepath.ToSlash(filepath.Dir(filepath.Join("commands", path)))+" "+f.Name.Name] = true
-				}
-			}
-			return nil
-		})
+	for _, name := range programFiles(t) {
+		file, err := parser.ParseFile(token.NewFileSet(), "../"+name, nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && proposes(f) {
+				places[path.Dir(name)+" "+f.Name.Name] = true
+			}
 		}
 	}
 	for place, by := range fixes {

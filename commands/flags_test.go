@@ -15,16 +15,6 @@ import (
 	"rpcx/wire/session"
 )
 
-// leaves calls do for each command that can run, with the words of its name.
-func leaves(c *cmdline.Command, path []string, do func(path []string, c *cmdline.Command)) {
-	if len(c.Commands) == 0 {
-		do(path, c)
-	}
-	for _, sub := range c.Commands {
-		leaves(sub, append(slices.Clone(path), sub.Name), do)
-	}
-}
-
 // TestFlagsApply checks which endpoints accept a flag. Each line has a command, the flag and those that it requires, the endpoints
 // that accept it, and after a semicolon those that refuse it.
 func TestFlagsApply(t *testing.T) {
@@ -106,11 +96,9 @@ func applies(t *testing.T, command, flags, at string) error {
 	path := strings.Fields(command)
 	c := tree(&env.Env{})
 	for _, word := range path {
-		i := slices.IndexFunc(c.Commands, func(sub *cmdline.Command) bool { return sub.Name == word })
-		if i < 0 {
+		if c = c.Sub(word); c == nil {
 			t.Fatalf("there is no command %s", command)
 		}
-		c = c.Commands[i]
 	}
 	l := &cmdline.CommandLine{Cmd: c, Path: path, Flags: strings.Fields("--" + flags)}
 	for _, f := range l.Flags {
@@ -135,9 +123,9 @@ func applies(t *testing.T, command, flags, at string) error {
 // TestFlagTable checks that the rows of the table name existing flags, and that flags without a row apply to all endpoints.
 func TestFlagTable(t *testing.T) {
 	known := map[string][]string{}
-	leaves(tree(&env.Env{}), nil, func(path []string, c *cmdline.Command) {
+	tree(&env.Env{}).Walk(nil, func(path []string, c *cmdline.Command) {
 		for _, f := range c.Flags {
-			name := cmdline.LongFirst(f.Names())[0]
+			name := f.Names[0]
 			known[name] = append(known[name], strings.Join(path, " "))
 		}
 	})

@@ -11,7 +11,6 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/commands/request"
-	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
@@ -64,14 +63,13 @@ const (
 )
 
 func jobCommand(run *env.Env) *cmdline.Command {
-	c := &cmdline.Command{
+	return &cmdline.Command{
 		Name:        "job",
 		Usage:       "run long work and wait for its result",
-		ArgsUsage:   "run|start|status|wait|cancel|list ...",
+		Args:        "run|start|status|wait|cancel|list ...",
 		Description: jobDescription,
+		Commands:    wire.Map(jobVerbs, func(v jobVerb) *cmdline.Command { return v.command(run) }),
 	}
-	c.Commands = wire.Map(jobVerbs, func(v jobVerb) *cmdline.Command { return v.command(run) })
-	return c
 }
 
 const jobDescription = `A job is a call whose result arrives later than its response. run starts a job and waits for
@@ -110,10 +108,10 @@ func (v jobVerb) command(run *env.Env) *cmdline.Command {
 		flags = append(o.journal.Flags(), flags...)
 	}
 	return &cmdline.Command{
-		Name: v.name, Usage: v.usage, ArgsUsage: v.args, Description: description,
-		Metadata: map[string]any{cmdline.ExamplesKey: append(slices.Clone(v.examples), dialects.Examples("job "+v.name)...)},
+		Name: v.name, Usage: v.usage, Args: v.args, Description: description,
+		Examples: append(slices.Clone(v.examples), dialects.Examples("job "+v.name)...),
 		Flags:    flags,
-		Action:   func(ctx context.Context, _ *cmdline.Command) error { return v.run(ctx, run, o) },
+		Action:   func(ctx context.Context) error { return v.run(ctx, run, o) },
 	}
 }
 
@@ -128,7 +126,7 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	if err := o.files.Check(run, e); err != nil {
 		return err
 	}
-	r, err := request.New(run, &o.Client, e, o.params, format.Options{})
+	r, err := request.New(run, &o.Client, e, o.params)
 	if err != nil {
 		return err
 	}

@@ -13,16 +13,11 @@ import (
 // TestLimits checks that each flag in the table of limits exists.
 func TestLimits(t *testing.T) {
 	var flags []string
-	var collect func(d cmdline.Doc)
-	collect = func(d cmdline.Doc) {
-		for _, f := range d.Flags {
+	Tree().Walk(nil, func(_ []string, c *cmdline.Command) {
+		for _, f := range c.Flags {
 			flags = append(flags, f.Names[0])
 		}
-		for _, c := range d.Commands {
-			collect(c)
-		}
-	}
-	collect(Tree())
+	})
 	for _, l := range cmdline.Limits() {
 		if l.Flag != "" && !slices.Contains(flags, l.Flag) {
 			t.Errorf("%s: there is no flag --%s", l.What, l.Flag)

@@ -29,13 +29,12 @@ const helpLimit = time.Second
 
 // printHelp prints the help of the command on the line. For an endpoint, it shows only the flags that apply.
 func printHelp(run *env.Env) error {
-	l := run.Line
-	d := cmdline.DocOf(l.Cmd)
-	options.Describe(&d, l.Path...)
+	l, d := run.Line, run.Line.Cmd
+	options.Describe(d, l.Path...)
 	s := helpSituation(l)
-	var more []cmdline.FlagDoc
+	var more []cmdline.Flag
 	if s != nil {
-		var shown []cmdline.FlagDoc
+		var shown []cmdline.Flag
 		for _, f := range d.Flags {
 			if s.Applies(f.Names[0]) {
 				if f.Names[0] == "set" {
@@ -48,28 +47,40 @@ func printHelp(run *env.Env) error {
 		}
 		d.Flags = shown
 	}
-	return help.Print(os.Stdout, strings.TrimSpace("rpcx "+strings.Join(l.Path, " ")), d, more, l.Brief)
+	return cmdline.Print(os.Stdout, help.Text(strings.TrimSpace("rpcx "+strings.Join(l.Path, " ")), d, more, l.Brief))
 }
 
 // helpSituation returns the situation for help: the line's endpoint, or by default a WebSocket with and without TLS. It
 // returns nil for commands with several situations, whose help lists all flags.
 func helpSituation(l *cmdline.CommandLine) *options.Situation {
-	listens := strings.HasPrefix(l.Cmd.ArgsUsage, "LISTEN")
-	if !listens && !strings.HasPrefix(l.Cmd.ArgsUsage, "ENDPOINT") || l.Cmd.Name == "record" || l.Cmd.Name == "validate" {
+	if len(l.Args) == 0 {
+		return situationOf(l, false, "ws://host/", "wss://host/")
+	}
+	return situationOf(l, true, l.Args[0])
+}
+
+// appliesTo returns a function that reports whether a flag applies to the endpoint on an incomplete line. It returns nil
+// without an endpoint, and for commands with several endpoints.
+func appliesTo(l *cmdline.CommandLine) func(flag string) bool {
+	if len(l.Args) == 0 || l.Cmd.Name == "serve" && len(l.Path) == 1 {
 		return nil
 	}
-	dialect := ""
-	for _, f := range l.Flags {
-		if name, ok := strings.CutPrefix(f, "--dialect="); ok {
-			dialect = name
-		}
+	if s := situationOf(l, false, l.Args[0]); s != nil {
+		return s.Begun().Applies
 	}
+	return nil
+}
+
+// situationOf returns the situation of the line with one of the endpoints given. ask allows a request to a session for its
+// dialect. The result is nil for commands with several endpoints, and if an endpoint is not valid.
+func situationOf(l *cmdline.CommandLine, ask bool, given ...string) *options.Situation {
+	listens := strings.HasPrefix(l.Cmd.Args, "LISTEN")
+	if !listens && !strings.HasPrefix(l.Cmd.Args, "ENDPOINT") || l.Cmd.Name == "record" || l.Cmd.Name == "validate" {
+		return nil
+	}
+	dialect := l.Last("dialect")
 	if len(l.Path) > 0 && l.Path[0] == "plugin" {
 		dialect = options.PluginDialect
-	}
-	given := []string{"ws://host/", "wss://host/"}
-	if len(l.Args) > 0 {
-		given = l.Args[:1]
 	}
 	var all []endpoint.Endpoint
 	for _, at := range given {
@@ -77,36 +88,16 @@ func helpSituation(l *cmdline.CommandLine) *options.Situation {
 		if err != nil {
 			return nil
 		}
-		if e.Socket != "" {
+		if e.Socket != "" && ask {
 			e.Dialect = askDialect(e)
 		}
 		all = append(all, e)
 	}
-	s := options.ForPeer(l, all[0])
-	s.Dials = all
+	s := options.ForPeer(l, all...)
 	if listens {
-		s = options.ForClients(l, all[0])
-		s.Listens = all
+		s = options.ForClients(l, all...)
 	}
 	return &s
-}
-
-// appliesTo returns a function that reports whether a flag applies to the endpoint on an incomplete line. It returns nil
-// without an endpoint, and for commands with several endpoints.
-func appliesTo(command []string, usage string, args []string, dialect string) func(flag string) bool {
-	listens := strings.HasPrefix(usage, "LISTEN")
-	switch name := strings.Join(command, " "); {
-	case len(args) == 0, name == "record", name == "validate", name == "serve", !listens && !strings.HasPrefix(usage, "ENDPOINT"):
-		return nil
-	case command[0] == "plugin":
-		dialect = options.PluginDialect
-	}
-	e, err := session.ParseEndpoint(args[0], dialect)
-	if err != nil {
-		return nil
-	}
-	s := options.Typed(strings.Join(command, " "), e, listens)
-	return s.Applies
 }
 
 // askDialect returns the dialect of a session, or "" after helpLimit.
@@ -135,7 +126,7 @@ func methodHelp(ctx context.Context, run *env.Env, o *options.Client, file strin
 		return err
 	}
 	if c == nil {
-		if c, err = request.MethodCatalog(ctx, run, e, o, rest[0]); err != nil {
+		if c, err = request.FetchCatalog(ctx, run, e, o, rest[0], false); err != nil {
 			run.Console.Warn("no description of " + format.CleanLine(rest[0]) + ": " + cmdline.ToFault(err).Error())
 		}
 	}

@@ -2,8 +2,8 @@ package commands
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/tls"
-	"encoding/binary"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -180,15 +180,19 @@ func framedPeer(c net.Conn, framed string) {
 
 // messages yields the requests that arrive in a framing, until one is invalid.
 func messages(c net.Conn, framed string) func(yield func(*peerRequest) bool) {
-	r := bufio.NewReader(c)
+	p := &scriptedPeer{mode: framed, in: bufio.NewReader(c), out: c}
 	return func(yield func(*peerRequest) bool) {
 		for {
-			text, err := readMessage(r, framed)
+			text, err := p.message()
+			if err != nil {
+				return
+			}
+			if framed != "line" { // the framing precedes the message
+				text = text[max(0, bytes.IndexByte(text, '{')):]
+			}
 			var m peerRequest
-			if err != nil || json.Unmarshal(text, &m) != nil {
-				if err == nil {
-					_, _ = io.Copy(io.Discard, r)
-				}
+			if json.NewDecoder(bytes.NewReader(text)).Decode(&m) != nil {
+				_, _ = io.Copy(io.Discard, p.in)
 				return
 			}
 			if !yield(&m) {
@@ -198,72 +202,6 @@ func messages(c net.Conn, framed string) func(yield func(*peerRequest) bool) {
 	}
 }
 
-func readMessage(r *bufio.Reader, framed string) (text []byte, err error) {
-	n := 0
-	switch framed {
-	case "line":
-		return r.ReadBytes('\n')
-	case "nul":
-		text, err = r.ReadBytes(0)
-		return text[:max(0, len(text)-1)], err
-	case "concat":
-		var raw json.RawMessage
-		err = json.NewDecoder(onlyByte{r}).Decode(&raw)
-		return raw, err
-	case "seq":
-		_, err = r.ReadBytes(0x1e)
-		if err != nil {
-			return nil, err
-		}
-		return r.ReadBytes('\n')
-	case "header":
-		for {
-			line, err := r.ReadString('\n')
-			if err != nil {
-				return nil, err
-			}
-			if line = strings.TrimSpace(line); line == "" {
-				break
-			}
-			_, _ = fmt.Sscanf(line, "Content-Length: %d", &n)
-		}
-	case "netstring":
-		if _, err = fmt.Fscanf(r, "%d:", &n); err != nil {
-			return nil, err
-		}
-	case "varint":
-		size, err := binary.ReadUvarint(r)
-		if err != nil {
-			return nil, err
-		}
-		n = int(size)
-	}
-	text = make([]byte, n)
-	if _, err = io.ReadFull(r, text); framed == "netstring" && err == nil {
-		_, err = r.ReadByte()
-	}
-	return text, err
-}
-
-// onlyByte reads one byte at a time, so that a decoder reads nothing beyond its value.
-type onlyByte struct{ r io.Reader }
-
-func (o onlyByte) Read(b []byte) (int, error) { return o.r.Read(b[:min(1, len(b))]) }
-
 func writeMessage(c net.Conn, framed, text string) {
-	switch framed {
-	case "line":
-		text += "\n"
-	case "nul":
-		text += "\x00"
-	case "seq":
-		text = "\x1e" + text + "\n"
-	case "header":
-		text = fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(text), text)
-	case "netstring":
-		text = fmt.Sprintf("%d:%s,", len(text), text)
-	case "varint":
-		text = string(binary.AppendUvarint(nil, uint64(len(text)))) + text
-	}
-	_, _ = io.WriteString(c, text)
+	_ = (&scriptedPeer{mode: framed, out: c}).write("", text)
 }

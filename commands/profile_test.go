@@ -13,16 +13,15 @@ import (
 func TestProfileKeysAreFlags(t *testing.T) {
 	keys := profile.Keys()
 	known := map[string]bool{"endpoint": true}
-	_ = tree(&env.Env{}).Walk(func(cmd *cmdline.Command) error {
+	tree(&env.Env{}).Walk(nil, func(_ []string, cmd *cmdline.Command) {
 		for _, f := range cmd.Flags {
-			name, group := f.Names()[0], cmdline.GroupOf(f)
+			name, group := f.Names[0], f.Group
 			known[name] = true
 			reaches := slices.Contains([]string{cmdline.GroupConnection, cmdline.GroupTime, cmdline.GroupHooks, cmdline.GroupScomp, cmdline.GroupScriptling}, group)
 			if reaches && cmd.Name != "serve" && !slices.Contains(keys, name) && !slices.Contains(notInProfiles, name) {
 				t.Errorf("%s --%s cannot be set in a profile: add it to keys of wire/profile and to the manual, or to notInProfiles", cmd.Name, name)
 			}
 		}
-		return nil
 	})
 	for _, key := range keys {
 		if !known[key] {

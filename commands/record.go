@@ -16,15 +16,15 @@ func recordCommand(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "record",
 		Usage:       "record the messages between two peers on a tape",
-		ArgsUsage:   "LISTEN --to ENDPOINT -o FILE [-- COMMAND ARGS...]",
+		Args:        "LISTEN --to ENDPOINT -o FILE [-- COMMAND ARGS...]",
 		Description: recordDescription,
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+		Examples: []cmdline.Example{
 			{Says: "Record a browser and a plugin", Command: "rpcx record ws://127.0.0.1:8080/ --to exec:./plugin -o plugin.tape"},
 			{Says: "Record a host that starts rpcx instead of its plugin", Command: "rpcx record stdio: --to 'exec:./plugin --flag' -o plugin.tape"},
 			{Says: "Record a test, with one tape per connection", Command: "rpcx record tcp://127.0.0.1:0 --to unix:/run/app.sock -o app.tape --split -- ./test.sh"},
-		}},
+		},
 		Flags:  o.Flags(run),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runRecord(ctx, run, o) },
+		Action: func(ctx context.Context) error { return runRecord(ctx, run, o) },
 	}
 }
 

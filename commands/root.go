@@ -169,17 +169,17 @@ var commandTable = []command{
 	{"completion", complete.Command},
 }
 
-// tree returns the command tree. Each run builds a new tree, because the library stores state in it. If words begin with
-// a command, the tree omits all other commands to save the time for building their flags.
+// tree returns the command tree. Its flags store their values in run. If words begin with a command, the tree omits all other
+// commands to save the time for building their flags.
 func tree(run *env.Env, words ...string) *cmdline.Command {
 	root := &cmdline.Command{
 		Name:        "rpcx",
 		Usage:       "call methods, print streams and answer calls over JSON-RPC",
 		Description: fmt.Sprintf(rootDescription, strings.Join(serve.DemoNames(), ", "), strings.Join(framing.Names(), ", ")),
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+		Examples: []cmdline.Example{
 			{Says: "List the methods of the embedded server", Command: "rpcx describe demo:orders"},
 			{Says: "Call one of them", Command: "rpcx call demo:orders listOrders limit:=1"},
-		}},
+		},
 	}
 	named := func(c command) bool { return len(words) > 0 && words[0] == c.name }
 	alone := slices.ContainsFunc(commandTable, named)
@@ -203,11 +203,11 @@ exec:COMMAND, ipc:COMMAND, stdio:, or an embedded server, demo:NAME (%s). A dial
 jsonrpc1+ws://host/. @NAME is a session (see connect) or a profile of config.toml; @ alone
 stands for $RPCX_ENDPOINT.`
 
-// Tree returns the command tree as data for the manual and the completions.
-func Tree() cmdline.Doc {
-	d := cmdline.DocOf(tree(&env.Env{}))
-	options.Describe(&d)
-	return d
+// Tree returns the command tree for help, the manual and the completions.
+func Tree() *cmdline.Command {
+	root := tree(&env.Env{})
+	options.Describe(root)
+	return root
 }
 
 // printVersion prints the version of rpcx, and as JSON also its dialects and framings.

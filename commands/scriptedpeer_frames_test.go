@@ -5,6 +5,7 @@ import (
 	"crypto/sha1"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"testing/iotest"
 )
 
 // expand replaces the groups of the latest read, and x{N}.
@@ -117,11 +119,19 @@ func (p *scriptedPeer) message() ([]byte, error) {
 	case "nul":
 		return p.in.ReadBytes(0)
 	case "seq":
-		b, err := p.in.ReadBytes('\n')
-		if err == nil && b[0] != 0x1e {
-			err = errors.New("no record separator")
+		before, err := p.in.ReadBytes(0x1e)
+		if err == nil && len(before) > 1 {
+			err = errors.New("bytes before the record separator")
 		}
-		return b, err
+		if err != nil {
+			return before, err
+		}
+		rest, err := p.in.ReadBytes('\n')
+		return append(before, rest...), err
+	case "concat":
+		var text json.RawMessage
+		err := json.NewDecoder(iotest.OneByteReader(p.in)).Decode(&text) // reads nothing after the value
+		return text, err
 	case "header", "lsp":
 		return p.http()
 	case "netstring":
@@ -228,6 +238,8 @@ func (p *scriptedPeer) write(what, text string) error {
 		return p.send(byte(kind), []byte(s))
 	}
 	switch p.mode {
+	case "concat":
+		return p.raw([]byte(text))
 	case "nul":
 		return p.raw([]byte(text + "\x00"))
 	case "seq":

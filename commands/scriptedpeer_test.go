@@ -266,10 +266,8 @@ func (p *scriptedPeer) flood(msg []byte) ([]byte, error) {
 }
 
 func (p *scriptedPeer) until(file string) error {
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(file); err == nil {
-			return nil
-		}
+	if !fileHas(file, "") {
+		return errors.New("it did not come")
 	}
-	return errors.New("it did not come")
+	return nil
 }

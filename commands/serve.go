@@ -16,15 +16,15 @@ func serveCommand(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "serve",
 		Usage:       "serve hooks as methods, in any dialect",
-		ArgsUsage:   "LISTEN [-- COMMAND ARGS...]",
+		Args:        "LISTEN [-- COMMAND ARGS...]",
 		Description: serveDescription,
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+		Examples: []cmdline.Example{
 			{Says: "Serve one method, on a free port", Command: `rpcx serve ws://127.0.0.1:0/ --on 'add=jq:.[0] + .[1]'`},
 			{Says: "Serve while a test runs", Command: `rpcx serve tcp://127.0.0.1:0 --on 'add=jq:.[0] + .[1]' -- rpcx call @ add 1 2`},
 			{Says: "Serve a directory of scripts, each named after its method", Command: "rpcx serve unix:/tmp/tools.sock --hooks ./methods"},
-		}},
+		},
 		Flags:  o.Flags(run),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runServe(ctx, run, o) },
+		Action: func(ctx context.Context) error { return runServe(ctx, run, o) },
 	}
 }
 

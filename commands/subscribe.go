@@ -13,7 +13,6 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/commands/request"
-	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
@@ -39,8 +38,8 @@ func subscribeCommand(run *env.Env) *cmdline.Command {
 	o := &subscribeOptions{since: -1}
 	o.Handshake.Set.Requests = true
 	flags := append(append(o.StopConditions.Flags(),
-		cmdline.Text("", "select", "", "print the messages from the peer for which the jq program `EXPR` is true", &o.choose),
-		cmdline.List("", "method", "", "print the notifications of the method `NAME` (which can be a pattern, such as tick*)", &o.method),
+		cmdline.Text("", "select", "", "print the messages from the peer for which the jq program `EXPR` is true", &o.choose).Filled("a jq program"),
+		cmdline.List("", "method", "", "print the notifications of the method `NAME` (which can be a pattern, such as tick*)", &o.method).Filled("the name of a method"),
 		cmdline.Number("", "since", "print the events that a session has stored after number `SEQ`, and then new ones (without METHOD)", 0, &o.since),
 		cmdline.Bool("", "lossy", "", "succeed even if the session has lost events (otherwise status 7)", &o.lossy),
 		cmdline.Text("", "unsubscribe", "", "call the method `NAME` to end the subscription (\"NAME JSON\": with params; by default, x_unsubscribe for x_subscribe)", &o.unsubscribe),
@@ -49,16 +48,16 @@ func subscribeCommand(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "subscribe",
 		Usage:       "print the events of a stream until it ends",
-		ArgsUsage:   "ENDPOINT [METHOD [PARAMS...]]",
+		Args:        "ENDPOINT [METHOD [PARAMS...]]",
 		Description: subscribeDescription + "\n\n" + paramsDescription,
-		Metadata: map[string]any{cmdline.ExamplesKey: append([]cmdline.Example{
+		Examples: append([]cmdline.Example{
 			{Says: "Print three events of the demo's stream", Command: "rpcx subscribe demo:orders watchOrders --count 3"},
 			{Says: "Print the number of each new block of an Ethereum node", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' -q .number`},
 			{Says: "Run for days: detect dead peers and reconnect", Command: `rpcx subscribe ws://localhost:8546/ eth_subscribe '["newHeads"]' --reconnect --ping 30s`},
 			{Says: "Print notifications of one method without sending a request", Command: "rpcx subscribe ws://localhost:6800/jsonrpc --method aria2.onDownloadComplete"},
-		}, dialects.Examples("subscribe")...)},
+		}, dialects.Examples("subscribe")...),
 		Flags:  append(append(flags, o.Reconnect.Flags()...), o.Client.Flags(run, options.IdleStream)...),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runSubscribe(ctx, run, o) },
+		Action: func(ctx context.Context) error { return runSubscribe(ctx, run, o) },
 	}
 }
 
@@ -83,7 +82,8 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 		return err
 	}
 	o.Lasts = true
-	r, err := request.New(run, &o.Client, e, o.params, format.Options{Count: o.Count, Until: o.Until, Select: o.choose})
+	o.Out.Count, o.Out.Until, o.Out.Select = o.Count, o.Until, o.choose
+	r, err := request.New(run, &o.Client, e, o.params)
 	if err != nil {
 		return err
 	}
@@ -106,24 +106,15 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 	return r.Do(ctx)
 }
 
-// checkSince returns an error for --since without a session.
-func (o *subscribeOptions) checkSince(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
-	if o.since >= 0 && (len(rest) > 0 || e.Session == "") {
-		return l.Usage("--since reads the stored events of a session: it takes @NAME and no METHOD").
-			WithHint(`store the events of METHOD with rpcx connect ENDPOINT --session NAME --subscribe METHOD`)
-	}
-	return nil
-}
-
 // check returns an error for a subscription without a method, or without a way to receive events.
 func (o *subscribeOptions) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string) error {
-	if err := o.checkSince(l, e, rest); err != nil {
-		return err
-	}
-	if len(rest) > 0 && rest[0] == "" || len(rest) == 0 && !l.Has("select") && len(o.method) == 0 && o.since < 0 {
+	switch {
+	case o.since >= 0 && (len(rest) > 0 || e.Session == ""):
+		return l.Usage("--since reads the stored events of a session: it takes @NAME and no METHOD").
+			WithHint(`store the events of METHOD with rpcx connect ENDPOINT --session NAME --subscribe METHOD`)
+	case len(rest) > 0 && rest[0] == "", len(rest) == 0 && o.choose == "" && len(o.method) == 0 && o.since < 0:
 		return l.Usage("the method is missing").WithHint("name one, or print notifications with --method NAME or --select EXPR")
-	}
-	if len(rest) == 0 && e.IsHTTP() && e.Reversed == "" && e.Spec().Transport.Sessions == nil {
+	case len(rest) == 0 && e.IsHTTP() && e.Reversed == "" && e.Spec().Transport.Sessions == nil:
 		return l.Usage("over HTTP, rpcx receives only responses to its requests, and METHOD is missing").
 			WithHint("name the METHOD that opens the stream, or use a WebSocket, whose peer can send notifications: ws:// instead of http://")
 	}
@@ -151,7 +142,7 @@ func parseUnsubscribe(given string) (method string, params json.RawMessage, err 
 
 // limit returns the number of values that the peer must send, or 0 if unknown.
 func (o *subscribeOptions) limit() int64 {
-	if o.Out.Jq != "" || o.choose != "" || len(o.method) > 0 {
+	if o.Out.JQ != "" || o.choose != "" || len(o.method) > 0 {
 		return 0
 	}
 	return o.Count

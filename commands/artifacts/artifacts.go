@@ -3,6 +3,7 @@
 package artifacts
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -46,43 +47,34 @@ type ref struct {
 // usage Fault. An invalid file name, or an artifact that differs from the announcement, is a Fault of kind Expectation. An
 // existing file is a Fault of kind Conflict. After an error, Save saves the other artifacts.
 func (s *Saver) Save(ctx context.Context, announced json.RawMessage) error {
-	refs := read(announced)
-	if len(refs) == 0 {
+	return saveEach(s, read(announced), func(dir *os.Root, _ int, r ref) (string, error) { return r.name, s.save(ctx, dir, r) })
+}
+
+// saveEach calls save with the directory for saved files, which it creates, and with each of files. save returns the name for
+// errors. After an error, saveEach saves the other files.
+func saveEach[F any](s *Saver, files []F, save func(dir *os.Root, i int, f F) (name string, err error)) error {
+	if len(files) == 0 {
 		return nil
 	}
-	dir, err := s.directory()
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return wire.NewFault(wire.IO, "--save: "+err.Error(), err)
+	}
+	dir, err := os.OpenRoot(s.Dir)
 	if err != nil {
-		return err
+		return wire.NewFault(wire.IO, "--save: "+err.Error(), err)
 	}
 	defer dir.Close()
 	var all []error
-	for _, r := range refs {
-		if err := s.save(ctx, dir, r); err != nil {
-			all = append(all, about(r.name, err))
+	for i, f := range files {
+		if name, err := save(dir, i, f); err != nil {
+			all = append(all, about(name, err))
 		}
 	}
 	return errors.Join(all...)
 }
 
-// directory opens the directory for saved files.
-func (s *Saver) directory() (*os.Root, error) {
-	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
-		return nil, wire.NewFault(wire.IO, "--save: "+err.Error(), err)
-	}
-	dir, err := os.OpenRoot(s.Dir)
-	if err != nil {
-		return nil, wire.NewFault(wire.IO, "--save: "+err.Error(), err)
-	}
-	return dir, nil
-}
-
 // maxSize returns the maximum file size in bytes.
-func (s *Saver) maxSize() int64 {
-	if s.MaxSize <= 0 {
-		return DefaultMaxSize
-	}
-	return s.MaxSize
-}
+func (s *Saver) maxSize() int64 { return cmp.Or(s.MaxSize, DefaultMaxSize) }
 
 // isFileName reports whether rpcx accepts a file name from a peer: the file is not hidden, and the name does not look
 // like a flag and contains no characters that a terminal interprets.
@@ -91,16 +83,27 @@ func isFileName(name string) bool {
 	return name != "" && !strings.ContainsAny(name, `/\`) && format.Safe(name) && name[0] != '.' && name[0] != '-' && len(name) <= longest
 }
 
-// create creates a file that must not exist.
-func create(dir *os.Root, name string) (*os.File, error) {
+// store creates a file of n bytes, which must not exist, with the output of write. It removes the file after an error.
+func (s *Saver) store(dir *os.Root, name string, n int64, write func(to io.Writer) error) error {
 	to, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return nil, wire.NewFault(wire.Conflict, "the file already exists", err)
+		return wire.NewFault(wire.Conflict, "the file already exists", err)
 	case err != nil:
-		return nil, wire.NewFault(wire.IO, err.Error(), err)
+		return wire.NewFault(wire.IO, err.Error(), err)
 	}
-	return to, nil
+	err = cmp.Or(write(to), to.Close())
+	if err != nil {
+		_ = dir.Remove(name)
+		if wire.AsFault(err) == nil {
+			err = wire.NewFault(wire.IO, err.Error(), err)
+		}
+		return err
+	}
+	if s.Saved != nil {
+		s.Saved(s.Dir+string(os.PathSeparator)+name, n)
+	}
+	return nil
 }
 
 // read lists the announced artifacts.
@@ -118,7 +121,7 @@ func read(announced json.RawMessage) (refs []ref) {
 	return refs
 }
 
-// save copies and checks one artifact. It removes the copy if the artifact differs from the announcement.
+// save copies and checks one artifact.
 func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
 	maxSize := s.maxSize()
 	switch {
@@ -136,22 +139,7 @@ func (s *Saver) save(ctx context.Context, dir *os.Root, r ref) error {
 		return err
 	}
 	defer from.Close()
-	to, err := create(dir, r.name)
-	if err != nil {
-		return err
-	}
-	err = copyChecked(to, from, r)
-	if cerr := to.Close(); err == nil && cerr != nil {
-		err = wire.NewFault(wire.IO, cerr.Error(), cerr)
-	}
-	if err != nil {
-		_ = dir.Remove(r.name)
-		return err
-	}
-	if s.Saved != nil {
-		s.Saved(s.Dir+string(os.PathSeparator)+r.name, r.size)
-	}
-	return nil
+	return s.store(dir, r.name, r.size, func(to io.Writer) error { return copyChecked(to, from, r) })
 }
 
 // copyChecked copies an artifact and returns the difference from the announcement.
@@ -159,10 +147,8 @@ func copyChecked(to io.Writer, from io.Reader, r ref) error {
 	h := sha256.New()
 	n, err := io.Copy(io.MultiWriter(to, h), io.LimitReader(from, r.size+1))
 	switch {
-	case wire.AsFault(err) != nil:
-		return err
 	case err != nil:
-		return wire.NewFault(wire.IO, err.Error(), err)
+		return err
 	case n > r.size:
 		return unfit(fmt.Sprintf("it has more than the announced %d bytes", r.size))
 	case n < r.size:
@@ -176,6 +162,9 @@ func copyChecked(to io.Writer, from io.Reader, r ref) error {
 func refused(text string) *wire.Fault { return wire.NewFault(wire.Usage, text, nil) }
 func unfit(text string) *wire.Fault   { return wire.NewFault(wire.Expectation, text, nil) }
 
+// maxShown bounds the width of an artifact's name in a message.
+const maxShown = 81
+
 // about adds the artifact's name to a failure.
 func about(name string, err error) error {
 	f := wire.AsFault(err)
@@ -183,9 +172,6 @@ func about(name string, err error) error {
 		return err
 	}
 	g := *f
-	if len(name) > 80 {
-		name = name[:80] + "…"
-	}
-	g.Message = fmt.Sprintf("artifact %q: %s", name, f.Message)
+	g.Message = fmt.Sprintf("artifact %q: %s", format.Cut(name, maxShown), f.Message)
 	return &g
 }

@@ -1,12 +1,11 @@
 package artifacts
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -22,7 +21,7 @@ import (
 // EmbeddedFlags returns the flags for files in a response.
 func (s *Flags) EmbeddedFlags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Text(groupFiles, "save", "", "save the files in the result, such as images, under `DIR`", &s.Dir),
+		cmdline.Text(groupFiles, "save", "", "save the files in the result, such as images, under `DIR`", &s.Dir).Filled("a directory"),
 		cmdline.Generic(groupFiles, "max-artifact", "refuse files larger than `SIZE` (1G)", &s.maxSize),
 	}
 }
@@ -47,18 +46,23 @@ func (s *Flags) SaveEmbedded(ctx context.Context, run *env.Env, e endpoint.Endpo
 		return nil
 	}
 	files := held.Embedded(raw)
-	switch {
-	case s.Dir == "" && len(files) > 0:
-		run.Console.Note("the result has files (--save DIR saves them)")
-		return nil
-	case s.Dir == "":
-		return nil
-	case len(files) == 0:
-		run.Console.Note("the result has no files to save")
+	if !s.wanted(run, len(files), "the result has no files to save") {
 		return nil
 	}
 	saver := &Saver{Dir: s.Dir, MaxSize: int64(s.maxSize), Saved: noteSaved(run)}
 	return env.Cause(ctx, saver.SaveFiles(files))
+}
+
+// wanted reports whether to save n files. It prints a note about files without --save, and the note none about --save without
+// files.
+func (s *Flags) wanted(run *env.Env, n int, none string) bool {
+	switch {
+	case s.Dir == "" && n > 0:
+		run.Console.Note("the result has files (--save DIR saves them)")
+	case s.Dir != "" && n == 0:
+		run.Console.Note(none)
+	}
+	return s.Dir != "" && n > 0
 }
 
 // noteSaved returns a function that prints a message for each saved file.
@@ -69,20 +73,11 @@ func noteSaved(run *env.Env) func(path string, n int64) {
 // SaveFiles saves the files of a result. It names a file as the peer does if that name is valid, and otherwise by the
 // file's kind and index. It overwrites no file. After an error, it saves the other files.
 func (s *Saver) SaveFiles(files []wire.File) error {
-	dir, err := s.directory()
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	var all []error
 	taken := map[string]bool{}
-	for i, f := range files {
+	return saveEach(s, files, func(dir *os.Root, i int, f wire.File) (string, error) {
 		name := nameOf(f, i, taken)
-		if err := s.write(dir, name, f); err != nil {
-			all = append(all, about(name, err))
-		}
-	}
-	return errors.Join(all...)
+		return name, s.write(dir, name, f)
+	})
 }
 
 // nameOf returns the name for the file at index i.
@@ -123,18 +118,8 @@ func (s *Saver) write(dir *os.Root, name string, f wire.File) error {
 	if n := int64(len(content)); n > s.maxSize() {
 		return unfit(fmt.Sprintf("it has %d bytes, more than --max-artifact %d", n, s.maxSize()))
 	}
-	to, err := create(dir, name)
-	if err != nil {
+	return s.store(dir, name, int64(len(content)), func(to io.Writer) error {
+		_, err := to.Write(content)
 		return err
-	}
-	_, err = to.Write(content)
-	err = cmp.Or(err, to.Close())
-	if err != nil {
-		_ = dir.Remove(name)
-		return wire.NewFault(wire.IO, err.Error(), err)
-	}
-	if s.Saved != nil {
-		s.Saved(s.Dir+string(os.PathSeparator)+name, int64(len(content)))
-	}
-	return nil
+	})
 }

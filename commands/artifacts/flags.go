@@ -26,7 +26,7 @@ type Flags struct {
 // Flags returns the flags of s.
 func (s *Flags) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Text(groupFiles, "save", "", "save the result's artifacts under `DIR`, after checking their size and sha256", &s.Dir),
+		cmdline.Text(groupFiles, "save", "", "save the result's artifacts under `DIR`, after checking their size and sha256", &s.Dir).Filled("a directory"),
 		cmdline.Text(groupFiles, "artifact-root", "", "accept artifacts that are local files under `DIR`", &s.root),
 		cmdline.List(groupFiles, "artifact-host", "", "also download artifacts from `HOST[:PORT]`", &s.hosts),
 		cmdline.Generic(groupFiles, "max-artifact", "refuse files larger than `SIZE` (1G)", &s.maxSize),
@@ -63,22 +63,13 @@ func local(host string) bool {
 // Save saves the artifacts of last, a job's result, if --save is given. Otherwise it prints a note about them.
 func (s *Flags) Save(ctx context.Context, run *env.Env, e endpoint.Endpoint, last json.RawMessage) error {
 	announced := scan.Get(last, "artifacts")
-	switch {
-	case s.Dir == "" && len(read(announced)) > 0:
-		run.Console.Note("the result has files (--save DIR saves them)")
-		return nil
-	case s.Dir == "":
-		return nil
-	case announced != nil && scan.Type(announced) != 'o':
+	if s.Dir != "" && announced != nil && scan.Type(announced) != 'o' {
 		return wire.NewFault(wire.Protocol, "the result's artifacts are not an object, and cannot be saved", nil)
-	case announced == nil || len(read(announced)) == 0:
-		run.Console.Note("the result has no artifacts to save")
+	}
+	if !s.wanted(run, len(read(announced)), "the result has no artifacts to save") {
 		return nil
 	}
-	saver := &Saver{
-		Dir: s.Dir, Root: s.root, MaxSize: int64(s.maxSize), Hosts: s.hosts,
-		Saved: noteSaved(run),
-	}
+	saver := &Saver{Dir: s.Dir, Root: s.root, MaxSize: int64(s.maxSize), Hosts: s.hosts, Saved: noteSaved(run)}
 	if at := peerOf(run, e).Address; at.Host != "" {
 		saver.Hosts = append(saver.Hosts, withPort(at.Scheme, at.Host))
 	}

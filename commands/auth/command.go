@@ -86,7 +86,7 @@ func Command(run *env.Env) *cmdline.Command {
 	c := &cmdline.Command{
 		Name:        "auth",
 		Usage:       "log in to HTTP endpoints (OAuth)",
-		ArgsUsage:   "login|status|logout|token ...",
+		Args:        "login|status|logout|token ...",
 		Description: "A login stores the token for an HTTP or WebSocket endpoint. Every command that uses the endpoint\nsends the token, and renews it before it expires.",
 	}
 	c.Commands = wire.Map(verbs, func(v verb) *cmdline.Command { return v.command(run) })
@@ -96,10 +96,10 @@ func Command(run *env.Env) *cmdline.Command {
 func (v verb) command(run *env.Env) *cmdline.Command {
 	o := &flags{}
 	return &cmdline.Command{
-		Name: v.name, Usage: v.usage, ArgsUsage: v.args, Description: v.description,
-		Metadata: map[string]any{cmdline.ExamplesKey: v.examples},
+		Name: v.name, Usage: v.usage, Args: v.args, Description: v.description,
+		Examples: v.examples,
 		Flags:    slices.Concat(v.flags(o), o.time.WholeFlags(), run.Common.Flags()),
-		Action: func(ctx context.Context, _ *cmdline.Command) error {
+		Action: func(ctx context.Context) error {
 			if len(run.Line.Args) > 1 {
 				return run.Line.Usage("%s takes only ENDPOINT, not %q", v.name, run.Line.Args[1])
 			}
@@ -145,5 +145,5 @@ func print(run *env.Env, l *oauth.Login) error {
 	}
 	o.Bool("renewable", l.Renews)
 	o.Text("kept", map[bool]string{true: "keyring", false: "file"}[l.Keyring])
-	return cmdline.PrintTo(&run.Out, string(o.End())+"\n")
+	return cmdline.Print(&run.Out, string(o.End())+"\n")
 }

@@ -77,5 +77,5 @@ func runToken(ctx context.Context, run *env.Env, o *flags) error {
 	if err != nil {
 		return err
 	}
-	return cmdline.PrintTo(&run.Out, token+"\n")
+	return cmdline.Print(&run.Out, token+"\n")
 }

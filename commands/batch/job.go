@@ -36,9 +36,7 @@ const keptBytes = 64 << 10
 
 // set makes j the job for a line.
 func (j *job) set(n int64, line []byte) {
-	method := j.op.Method
 	*j = job{f: j.f, n: n, line: append(reused(j.line), line...), answer: reused(j.answer)}
-	j.op.Method = method // often the same in the next line
 	j.id = strconv.AppendInt(j.num[:0], n, 10)
 }
 

@@ -49,7 +49,6 @@ func membersOf(line []byte) (m lineMembers, err error) {
 
 // parse parses a line without the peer's catalog. With scalar, params may be any value.
 func (j *job) parse(scalar bool) error {
-	last := j.op.Method
 	j.op = dialect.Op{Kind: dialect.Call}
 	m, err := membersOf(j.line)
 	if err != nil {
@@ -61,7 +60,7 @@ func (j *job) parse(scalar bool) error {
 	if m.method == nil {
 		return wire.Errorf(wire.CodeInvalidRequest, `line %d has no "method"`, j.n)
 	}
-	name, ok := textReusing(m.method, last)
+	name, ok := scan.Text(m.method)
 	if !ok {
 		return wire.Errorf(wire.CodeInvalidRequest, `line %d: "method" is not a string`, j.n)
 	}
@@ -77,14 +76,6 @@ func (j *job) parse(scalar bool) error {
 		return wire.Errorf(wire.CodeInvalidRequest, `line %d: "params" is neither an object nor an array`, j.n)
 	}
 	return nil
-}
-
-// textReusing decodes a string. It returns like if like equals the string, which saves an allocation.
-func textReusing(val []byte, like string) (string, bool) {
-	if n := len(val); n == len(like)+2 && val[0] == '"' && string(val[1:n-1]) == like && strings.IndexByte(like, '\\') < 0 {
-		return like, true
-	}
-	return scan.Text(val)
 }
 
 // dryRun prints the message of each line with the ids of a real run.

@@ -29,9 +29,9 @@ type typer struct {
 
 	mu        sync.Mutex // held during a request, because other lines also need the response
 	fetched   map[string]*catalog.Catalog
-	refetched map[string]bool         // keys that were requested again
-	warned    map[string]bool         // printed warnings
-	typers    map[string]params.Typer // by method
+	refetched map[string]bool          // keys that were requested again
+	warned    map[string]bool          // printed warnings
+	typers    map[string]*params.Typer // by method; nil without a schema
 }
 
 // newTyper returns the typer of a batch, or nil if lines need no check. conv may be nil.
@@ -41,7 +41,7 @@ func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, give
 	}
 	t := &typer{
 		spec: e.Spec(), given: given, warn: run.Console.Warn,
-		fetched: map[string]*catalog.Catalog{}, refetched: map[string]bool{}, typers: map[string]params.Typer{}, warned: map[string]bool{},
+		fetched: map[string]*catalog.Catalog{}, refetched: map[string]bool{}, typers: map[string]*params.Typer{}, warned: map[string]bool{},
 	}
 	if given == nil && t.spec.Params.Typed {
 		t.conv = conv
@@ -86,21 +86,23 @@ const maxWarnings = 100
 
 // fits checks params against the method's schema in the catalog, and returns the undescribed params.
 func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) ([]schema.Undescribed, error) {
-	typer := t.typers[method]
-	if typer == nil {
+	typer, known := t.typers[method]
+	if !known {
 		cat, err := t.catalog(ctx, method)
 		if err != nil {
 			return nil, err
 		}
 		typer, err = params.ForMethod(cat, request.Conventions(cat), method, t.warn)
-		if err != nil && t.conv != nil { // the peer's schema is unusable
+		switch {
+		case err != nil && t.conv != nil: // the peer's schema is unusable
 			t.warn(err.Error() + ": left unchecked")
-			typer, err = params.ForMethod(nil, catalog.Conventions{}, method, t.warn)
-		}
-		if err != nil {
+		case err != nil:
 			return nil, wire.NewError(wire.CodeInvalidParams, err.Error())
 		}
 		t.typers[method] = typer
+	}
+	if typer == nil {
+		return nil, nil
 	}
 	if err := typer.Check(ctx, given); err != nil {
 		if ctx.Err() != nil {

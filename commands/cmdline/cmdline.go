@@ -1,6 +1,5 @@
 // Package cmdline parses the command line: flags and their values. It also contains the descriptions of commands for
-// help and the manual, the table of exit statuses, and the correction of command lines. Only this package imports the
-// command-line library.
+// help and the manual, the table of exit statuses, and the correction of command lines.
 package cmdline
 
 import (
@@ -8,24 +7,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v3"
-
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/session"
 )
 
-// A CommandLine is a parsed command line. rpcx separates flags from arguments itself, with the library's table of
-// flags. The library's own parser stops at an argument such as -1, accepts ' -x' as a flag, and prints help for the
-// argument `help`.
+// A CommandLine is a parsed command line.
 type CommandLine struct {
 	Cmd          *Command
 	Words        []string // all words, unchanged
 	Path         []string // the words that name the command
-	Flags        []string // each with its value as --name=value
+	Flags        []string // each with its long name and its value, as --name=value
 	Args         []string
 	Dash         int      // the number of arguments before "--", or -1
 	Trailing     []string // the words after "--" if they are a command to run
+	Open         *Flag    // the flag whose value is missing at the end of the line, or nil
 	WantsHelp    bool
 	Brief        bool // -h: the help fits one screen
 	WantsVersion bool
@@ -43,39 +39,45 @@ func (l *CommandLine) TakeTrailing() {
 	}
 }
 
-// multiValue lists the flags with more than one word as their value, as in jq: --arg NAME VALUE.
-var multiValue = map[string][]string{
-	"arg": {"a name", "a value"}, "argjson": {"a name", "a value"},
-}
-
 // Parse parses words, without the program's name. common lists the flags of every command, which may precede the
 // command. all returns the tree of all commands.
 func Parse(root *Command, words []string, common []Flag, all func() *Command) (*CommandLine, error) {
 	l := &CommandLine{Cmd: root, Words: words, Dash: -1, common: common, all: all}
-	for i := 0; i < len(words); {
-		word := words[i]
-		i++
-		switch {
-		case word == "--":
-			l.Dash = len(l.Args)
-			l.Args = append(l.Args, words[i:]...)
-			i = len(words)
-		case isFlag(word):
-			n, err := l.flag(word, words[i:])
-			if err != nil {
-				return l, err
-			}
-			i += n
-		case len(l.Cmd.Commands) > 0:
-			if err := l.descend(word, words[i:]); err != nil {
-				return l, err
-			}
-		default:
-			l.Args = append(l.Args, word)
+	for rest := words; len(rest) > 0; {
+		n, err := l.word(rest[0], rest[1:])
+		if err != nil {
+			return l, err
 		}
+		rest = rest[1+n:]
 	}
 	l.typed = l.line(l.Args)
 	return l, nil
+}
+
+// ParseBegun parses the words of a line that the user is typing, and skips mistakes.
+func ParseBegun(root *Command, words []string) *CommandLine {
+	l := &CommandLine{Cmd: root, Words: words, Dash: -1, all: func() *Command { return root }}
+	for rest := words; len(rest) > 0; {
+		n, _ := l.word(rest[0], rest[1:])
+		rest = rest[1+n:]
+	}
+	return l
+}
+
+// word parses one word, and returns how many of the words after it belong to it.
+func (l *CommandLine) word(word string, rest []string) (int, error) {
+	switch {
+	case word == "--":
+		l.Dash = len(l.Args)
+		l.Args = append(l.Args, rest...)
+		return len(rest), nil
+	case isFlag(word):
+		return l.flag(word, rest)
+	case len(l.Cmd.Commands) > 0:
+		return 0, l.descend(word, rest)
+	}
+	l.Args = append(l.Args, word)
+	return 0, nil
 }
 
 // isFlag reports whether a word looks like a flag. -1 and ' -x' do not, but -0 does.
@@ -85,15 +87,11 @@ func isFlag(word string) bool {
 
 // descend moves to the subcommand word. rest follows it.
 func (l *CommandLine) descend(word string, rest []string) error {
-	var names []string
-	for _, sub := range l.Cmd.Commands {
-		if sub.Name == word {
-			l.Cmd, l.Path = sub, append(l.Path, word)
-			return nil
-		}
-		names = append(names, sub.Name)
+	if sub := l.Cmd.Sub(word); sub != nil {
+		l.Cmd, l.Path = sub, append(l.Path, word)
+		return nil
 	}
-	return l.unknownCommand(word, rest, names)
+	return l.unknownCommand(word, rest, wire.Map(l.Cmd.Commands, func(sub *Command) string { return sub.Name }))
 }
 
 // flag parses one word of flags, and returns how many following words are its value.
@@ -123,31 +121,29 @@ func (l *CommandLine) long(name, value string, given bool, rest []string) (int, 
 	if f == nil || len(name) < 2 {
 		return 0, l.unknown("--"+name, value, given, rest)
 	}
-	if alone, ok := loneValue(f); ok && !given {
-		value, given = alone, true
-	}
 	switch {
-	case !takesValue(f) && given && value != "true" && value != "false":
+	case given && f.isBool() && value != "true" && value != "false":
 		return 0, l.Usage("--%s takes no value", name)
-	case !takesValue(f) || given:
-		l.add(name, value, given)
-		return 0, nil
+	case !given && f.lone == "":
+		return l.take(f, rest)
+	case !given && !f.isBool():
+		value, given = f.lone, true
 	}
-	return l.take(name, rest)
+	return 0, l.add(f, value, given)
 }
 
-// take assigns the following word to a flag. A flag in multiValue gets several words, joined as NAME=VALUE.
-func (l *CommandLine) take(name string, rest []string) (int, error) {
+// take assigns the following word to a flag. A flag with two placeholders gets two words, joined as NAME=VALUE, as in jq:
+// --arg NAME VALUE.
+func (l *CommandLine) take(f *Flag, rest []string) (int, error) {
 	need, what := 1, "a value"
-	if words := multiValue[name]; words != nil {
-		need = len(words)
-		what = wire.Phrase(words, "and")
+	if f.Arg == "NAME VALUE" {
+		need, what = 2, "a name and a value"
 	}
 	if len(rest) < need {
-		return 0, l.Usage("--%s needs %s", name, what)
+		l.Open = f
+		return len(rest), l.Usage("--%s needs %s", f.Names[0], what)
 	}
-	l.add(name, strings.Join(rest[:need], "="), true)
-	return need, nil
+	return need, l.add(f, strings.Join(rest[:need], "="), true)
 }
 
 // short parses a bundle of one-letter flags. The value of the last flag is the rest of the word, or the next word.
@@ -162,35 +158,40 @@ func (l *CommandLine) short(letters string, rest []string) (int, error) {
 		if f == nil {
 			return 0, l.unknown("-"+letters, "", false, rest)
 		}
-		if !takesValue(f) {
-			l.add(f.Names()[0], "", false)
+		if f.isBool() {
+			l.Flags = append(l.Flags, "--"+f.Names[0])
 			continue
 		}
 		if value := letters[i+len(name):]; value != "" {
-			l.add(f.Names()[0], strings.TrimPrefix(value, "="), true)
-			return 0, nil
+			return 0, l.add(f, strings.TrimPrefix(value, "="), true)
 		}
-		return l.take(f.Names()[0], rest)
+		return l.take(f, rest)
 	}
 	return 0, nil
 }
 
-func (l *CommandLine) add(name, value string, given bool) {
-	if given {
-		name += "=" + value
+// add adds a flag with its value, if given.
+func (l *CommandLine) add(f *Flag, value string, given bool) error {
+	flag := "--" + f.Names[0]
+	if given && f.filled != "" && strings.TrimSpace(value) == "" {
+		return l.Usage("%s needs %s, not an empty value", flag, f.filled).WithHint("is a variable in the script unset?")
 	}
-	l.Flags = append(l.Flags, "--"+name)
+	if given {
+		flag += "=" + value
+	}
+	l.Flags = append(l.Flags, flag)
+	return nil
 }
 
 // Lookup returns the command's flag with that name, or nil. Before the command, it searches the flags of every command.
-func (l *CommandLine) Lookup(name string) Flag {
+func (l *CommandLine) Lookup(name string) *Flag {
 	flags := l.Cmd.Flags
 	if len(l.Path) == 0 {
 		flags = l.common
 	}
-	for _, f := range flags {
-		if called(f, name) {
-			return f
+	for i := range flags {
+		if slices.Contains(flags[i].Names, name) {
+			return &flags[i]
 		}
 	}
 	return nil
@@ -200,7 +201,7 @@ func (l *CommandLine) Lookup(name string) Flag {
 func (l *CommandLine) unknown(word, value string, given bool, rest []string) error {
 	f := l.Usage("there is no flag %s", word)
 	names := []string{"help", "version"}
-	names = append(names, wire.Map(l.Cmd.Flags, func(known cli.Flag) string { return LongFirst(known.Names())[0] })...)
+	names = append(names, wire.Map(l.Cmd.Flags, func(known Flag) string { return known.Names[0] })...)
 	at := len(l.Words) - len(rest) - 1
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	instead := func(flag string) []string { // returns the line with another flag and the same value
@@ -214,7 +215,7 @@ func (l *CommandLine) unknown(word, value string, given bool, rest []string) err
 		f.Hint, f.Fix = habit.hint, habit.fix(l, at, value, given)
 		return f
 	}
-	switch has := ownerOf(l.all(), "rpcx", name); {
+	switch has := ownerOf(l.all(), name); {
 	case len(l.Args) > 0 && isCommand(l.Args[0]):
 		f.Hint = "quote an endpoint that is a command: " + wire.Quote(l.Args[0]+" "+word+" …")
 	case len(name) < 2:
@@ -227,7 +228,7 @@ func (l *CommandLine) unknown(word, value string, given bool, rest []string) err
 		if f.Hint = "did you mean --" + near + "?"; catalog.IsTypo(name, near) {
 			f.Fix = instead("--" + near)
 		}
-	case strings.Contains(l.Cmd.ArgsUsage, "PARAM"):
+	case strings.Contains(l.Cmd.Args, "PARAM"):
 		param := strings.ReplaceAll(name, "-", "_")
 		f.Hint = "write a method's parameter without dashes: " + wire.Quote(param+"=VALUE")
 		f.Fix = l.asParameter(param, value, given, rest)
@@ -254,27 +255,18 @@ func (l *CommandLine) asParameter(param, value string, given bool, rest []string
 	return l.Reparsed(before, []string{param + "=" + value}, rest)
 }
 
-// ownerOf returns the first command below c that has the flag. path is the name of c.
-func ownerOf(c *Command, path, flag string) string {
-	for _, sub := range c.Commands {
-		name := path + " " + sub.Name
-		if slices.ContainsFunc(sub.Flags, func(f Flag) bool { return slices.Contains(f.Names(), flag) }) {
-			return name
+// ownerOf returns the first command that has the flag, or "".
+func ownerOf(root *Command, flag string) (owner string) {
+	root.Walk([]string{"rpcx"}, func(path []string, c *Command) {
+		if owner == "" && slices.ContainsFunc(c.Flags, func(f Flag) bool { return slices.Contains(f.Names, flag) }) {
+			owner = strings.Join(path, " ")
 		}
-		if found := ownerOf(sub, name, flag); found != "" {
-			return found
-		}
-	}
-	return ""
+	})
+	return owner
 }
 
 // Usage returns a usage Fault with a hint that names the command's help.
 func (l *CommandLine) Usage(format string, args ...any) *wire.Fault {
 	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil).
 		WithHint("see rpcx " + strings.Join(append(slices.Clone(l.Path), "--help"), " "))
-}
-
-func takesValue(f Flag) bool {
-	d, ok := f.(cli.DocGenerationFlag)
-	return ok && d.TakesValue()
 }

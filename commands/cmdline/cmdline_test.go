@@ -19,7 +19,7 @@ type testFlags struct {
 
 func (o *testFlags) tree() *Command {
 	return &Command{Name: "rpcx", Commands: []*Command{{Name: "call", Flags: []Flag{
-		Bool("", "quiet", "s", "", &o.quiet), Text("", "jq", "q", "", &o.expr), List("", "arg", "", "", &o.arg),
+		Bool("", "quiet", "s", "", &o.quiet), Text("", "jq", "q", "", &o.expr), List("", "arg", "", "`NAME VALUE`: set", &o.arg),
 		OptionalEnum("", "cache", "", &o.kept, []string{"shared", "private"}), Generic("", "timeout", "", &o.timeout),
 	}}}}
 }
@@ -87,7 +87,7 @@ func TestRewrite(t *testing.T) {
 	if got := l.WithArgs([]string{"ws://h/", "ad"}); got != nil {
 		t.Errorf("%q is proposed although it is the typed line", got)
 	}
-	if !l.Has("jq") || !l.Has("q") || l.Has("quiet") {
+	if !l.Has("jq") || l.Has("quiet") {
 		t.Error("Has reports the wrong flags")
 	}
 	for _, args := range [][]string{{"ws://u:secret@h/"}, {"e", "password=x"}} {
@@ -111,7 +111,7 @@ func TestFlagValues(t *testing.T) {
 		}
 	}
 	var d Duration
-	if d.Or(time.Minute) != time.Minute || (positiveDuration{&d}).Set("0") == nil || d.Set("-1s") == nil {
+	if d.Or(time.Minute) != time.Minute || PositiveDuration("", "d", "", &d).Set("0") == nil || d.Set("-1s") == nil {
 		t.Error("Duration accepts an invalid value, or Or returns the wrong one")
 	}
 	for text, want := range map[string]Size{"1000": 1000, "64K": 64 << 10, "2MiB": 2 << 20, "1g": 1 << 30} {
@@ -121,7 +121,8 @@ func TestFlagValues(t *testing.T) {
 		}
 	}
 	var n int64
-	if (boundedInt{&n, 1}).Set("0") == nil || (boundedInt{&n, 1}).Set("7") != nil || n != 7 {
-		t.Error("boundedInt accepts a value below its minimum, or rejects a valid one")
+	number := Number("", "n", "", 1, &n)
+	if number.Set("0") == nil || number.Set("7") != nil || n != 7 {
+		t.Error("Number accepts a value below its minimum, or rejects a valid one")
 	}
 }

@@ -3,17 +3,19 @@ package cmdline
 import (
 	"context"
 	"errors"
+	"io"
 
+	"rpcx/format"
 	"rpcx/wire"
 )
 
 // A Status is one row of the table of exit statuses. The codes never change. Of several failures, the one with the
 // lowest rank determines the status.
 type Status struct {
-	Code    int
-	kind    wire.FaultKind
+	Code    int            `json:"status"`
+	Kind    wire.FaultKind `json:"name"`
 	rank    int
-	meaning string
+	Meaning string `json:"meaning"`
 }
 
 // statuses is the table in the order of the codes.
@@ -42,7 +44,7 @@ var statuses = []Status{
 // StatusOf returns the row of a failure's kind.
 func StatusOf(kind wire.FaultKind) Status {
 	for _, s := range statuses {
-		if s.kind == kind {
+		if s.Kind == kind {
 			return s
 		}
 	}
@@ -93,10 +95,15 @@ func Quiet(f *wire.Fault) bool {
 	return f.Kind == wire.PipeClosed || f.Kind == wire.Interrupted || f.Kind == wire.Terminated || f.Kind == wire.HungUp
 }
 
-// ExitStatuses returns the table as data, for the manual.
-func ExitStatuses() []StatusDoc {
-	docs := wire.Map(statuses, func(s Status) StatusDoc { return StatusDoc{Code: s.Code, Name: string(s.kind), Meaning: s.meaning} })
-	return docs
+// ExitStatuses returns the table.
+func ExitStatuses() []Status { return statuses }
+
+// Print writes text to w, which is stdout. Its error is a Fault of kind IO or PipeClosed.
+func Print(w io.Writer, text string) error {
+	if _, err := io.WriteString(w, text); err != nil {
+		return format.StdoutFault(err)
+	}
+	return nil
 }
 
 // CommandStatus is an error that rpcx does not print. The exit status becomes that of the command that serve has run.

@@ -13,7 +13,7 @@ func TestWorst(t *testing.T) {
 	order := []int{70, 74, 130, 2, 127, 126, 6, 3, 5, 7, 124, 9, 8, 4, 1}
 	kinds := map[int]wire.FaultKind{}
 	for _, s := range statuses {
-		kinds[s.Code] = s.kind
+		kinds[s.Code] = s.Kind
 	}
 	for i, bad := range order {
 		for _, better := range order[i+1:] {

@@ -1,7 +1,13 @@
 package cmdline
 
 import (
-	"github.com/urfave/cli/v3"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rpcx/wire/scan"
 )
 
 // Help lists flags under these headings. The heading for flags of a single dialect is the dialect's name.
@@ -25,75 +31,208 @@ const (
 	GroupRecord     = "Recording"
 )
 
-// Bool returns a flag without a value, which it stores in to. group is the heading in help. short is a one-letter name
-// or "".
-func Bool(group, name, short, usage string, to *bool) Flag {
-	f := &cli.BoolFlag{Name: name, Usage: usage, Category: group, Destination: to}
-	if short != "" {
-		f.Aliases = []string{short}
-	}
+// A Flag describes one flag and stores its value.
+type Flag struct {
+	Names    []string // without dashes, long name first
+	Arg      string   // the placeholder of its value: "FILE", "N", "auto|always|never", or "" without a value
+	Usage    string   // the help text without backquotes around Arg, and without a leading Arg and colon
+	Group    string   // its heading in help, or ""
+	Repeated bool
+
+	Needs    string   // the requirement on the endpoint, or ""
+	With     string   // the flags, one of which is required, as "--a or --b"; or ""
+	Dialects []string // the dialects that have the flag, or nil for all
+
+	Set  func(text string) error // parses and stores a value
+	get  func() any
+	lone string // the value of the flag without a value, or "" if it needs one
+
+	filled string // the kind of its value, for a flag that accepts no empty value
+}
+
+// Filled returns f as a flag that accepts no empty value: a script with an unset variable must not run without its expectation
+// or its file. what is the kind of value.
+func (f Flag) Filled(what string) Flag {
+	f.filled = what
 	return f
 }
 
-// OptionalText returns a flag for a string that may be empty. to stays nil without the flag.
-func OptionalText(group, name, usage string, to **string) Flag {
-	return Generic(group, name, usage, optionalText{to})
+// Choices returns the valid values, or nil if any value is valid.
+func (f Flag) Choices() []string {
+	if !strings.Contains(f.Arg, "|") || f.Arg != strings.ToLower(f.Arg) {
+		return nil
+	}
+	return strings.Split(f.Arg, "|")
+}
+
+// argTypes maps the placeholders of values to types. Other values are strings.
+var argTypes = map[string]string{
+	"N": "integer", "DURATION": "duration", "SIZE": "size", "FILE": "file", "DIR": "folder", "FILE|DIR": "file", "EXPR": "jq", "JQ": "jq", "JSON": "json",
+}
+
+// MarshalJSON returns the flag as `rpcx help --json` prints it.
+func (f Flag) MarshalJSON() ([]byte, error) {
+	d := struct {
+		Name     string   `json:"name"`            // --name
+		Short    string   `json:"short,omitempty"` // -n
+		Type     string   `json:"type"`            // bool, enum, string or one of argTypes
+		Arg      string   `json:"arg,omitempty"`
+		Values   []string `json:"values,omitempty"`
+		Usage    string   `json:"usage"`
+		Group    string   `json:"group,omitempty"`
+		Repeated bool     `json:"repeated,omitempty"`
+		Needs    string   `json:"needs,omitempty"`
+		With     string   `json:"with,omitempty"`
+	}{"--" + f.Names[0], "", cmp.Or(argTypes[f.Arg], "string"), f.Arg, f.Choices(), f.Usage, f.Group, f.Repeated, f.Needs, f.With}
+	if len(f.Names) > 1 {
+		d.Short = "-" + f.Names[1]
+	}
+	switch {
+	case f.Arg == "":
+		d.Type = "bool"
+	case d.Values != nil:
+		d.Type = "enum"
+	}
+	return scan.Marshal(d)
+}
+
+// isBool reports whether f takes no value.
+func (f *Flag) isBool() bool { return f.lone == "true" }
+
+// newFlag returns a flag. group is its heading in help. short is a one-letter name or "". The word in backquotes in
+// usage is the placeholder of its value.
+func newFlag(group, name, short, usage string, set func(text string) error, get func() any) Flag {
+	f := Flag{Names: []string{name}, Group: group, Set: set, get: get}
+	if short != "" {
+		f.Names = append(f.Names, short)
+	}
+	f.Arg, f.Usage = unquote(usage)
+	return f
+}
+
+// unquote removes the backquotes in a usage text, and returns the word between the first two. It also removes a leading
+// word with a colon.
+func unquote(usage string) (arg, text string) {
+	before, rest, ok := strings.Cut(usage, "`")
+	if !ok {
+		return "", usage
+	}
+	arg, after, ok := strings.Cut(rest, "`")
+	if !ok {
+		return "", usage
+	}
+	if own, ok := strings.CutPrefix(after, ": "); ok && before == "" {
+		return arg, own
+	}
+	return arg, before + arg + after
+}
+
+// Bool returns a flag without a value, which it stores in to.
+func Bool(group, name, short, usage string, to *bool) Flag {
+	f := newFlag(group, name, short, usage, func(text string) error {
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return fmt.Errorf("%q is neither true nor false", text)
+		}
+		*to = on
+		return nil
+	}, func() any { return *to })
+	f.Arg, f.lone = "", "true"
+	return f
 }
 
 // Counted returns a Bool flag that can be repeated, as in -vv. count is the number of repetitions.
 func Counted(group, name, short, usage string, to *bool, count *int) Flag {
-	f := Bool(group, name, short, usage, to).(*cli.BoolFlag)
-	f.Config.Count = count
+	f := Bool(group, name, short, usage, to)
+	set := f.Set
+	f.Set = func(text string) error {
+		*count++
+		return set(text)
+	}
 	return f
 }
 
-// Text returns a flag for a string, which it stores in to. group is the heading in help. short is a one-letter name or
-// "".
+// Text returns a flag for a string, which it stores in to.
 func Text(group, name, short, usage string, to *string) Flag {
-	f := &cli.StringFlag{Name: name, Usage: usage, Category: group, Destination: to}
-	if short != "" {
-		f.Aliases = []string{short}
-	}
-	return f
+	return newFlag(group, name, short, usage, func(text string) error {
+		*to = text
+		return nil
+	}, func() any { return *to })
 }
 
-// List returns a flag that can be repeated, and appends its values to to. group is the heading in help. short is a
-// one-letter name or "".
+// OptionalText returns a flag for a string that may be empty. to stays nil without the flag.
+func OptionalText(group, name, usage string, to **string) Flag {
+	return newFlag(group, name, "", usage, func(text string) error {
+		*to = &text
+		return nil
+	}, func() any { return *to })
+}
+
+// List returns a flag that can be repeated, and appends its values to to.
 func List(group, name, short, usage string, to *[]string) Flag {
-	f := &cli.StringSliceFlag{Name: name, Usage: usage, Category: group, Destination: to}
-	if short != "" {
-		f.Aliases = []string{short}
-	}
+	f := newFlag(group, name, short, usage, func(text string) error {
+		*to = append(*to, text)
+		return nil
+	}, func() any { return *to })
+	f.Repeated = true
 	return f
-}
-
-// Generic returns a flag with its own value type, which it stores in to. group is the heading in help.
-func Generic(group, name, usage string, to cli.Value) Flag {
-	return &cli.GenericFlag{Name: name, Usage: usage, Category: group, Value: to}
 }
 
 // Parsed returns a flag whose value read parses immediately.
 func Parsed(group, name, short, usage string, read func(text string) error) Flag {
-	return &cli.GenericFlag{Name: name, Aliases: []string{short}, Usage: usage, Category: group, Value: parsed{read}}
+	return newFlag(group, name, short, usage, read, func() any { return nil })
 }
 
-// Number returns a flag for a whole number that is not less than least, which it stores in to. group is the heading in
-// help.
+// A Value parses the text of a flag, and returns its value.
+type Value interface {
+	Set(text string) error
+	Get() any
+}
+
+// Generic returns a flag with its own value type, which it stores in to.
+func Generic(group, name, usage string, to Value) Flag {
+	return newFlag(group, name, "", usage, to.Set, to.Get)
+}
+
+// Number returns a flag for a whole number that is not less than least, which it stores in to.
 func Number(group, name, usage string, least int64, to *int64) Flag {
-	return Generic(group, name, usage, boundedInt{to, least})
+	return newFlag(group, name, "", usage, func(text string) error {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < least {
+			return fmt.Errorf("%q is not a whole number of at least %d", text, least)
+		}
+		*to = n
+		return nil
+	}, func() any { return *to })
 }
 
 // PositiveDuration returns a flag for a duration above zero.
 func PositiveDuration(group, name, usage string, to *Duration) Flag {
-	return Generic(group, name, usage, positiveDuration{to})
+	return newFlag(group, name, "", usage, func(text string) error {
+		if err := to.Set(text); err != nil {
+			return err
+		}
+		if *to == unbounded {
+			return fmt.Errorf("%q is not greater than zero", text)
+		}
+		return nil
+	}, to.Get)
 }
 
 // Enum returns a flag whose value is one of words.
 func Enum(group, name, usage string, to *string, words []string) Flag {
-	return Generic(group, name, usage, enum{to, words})
+	return newFlag(group, name, "", usage, func(text string) error {
+		if !slices.Contains(words, text) {
+			return fmt.Errorf("%q is not one of %s", text, strings.Join(words, ", "))
+		}
+		*to = text
+		return nil
+	}, func() any { return *to })
 }
 
 // OptionalEnum returns a flag whose value is one of words. The first word is the value of the lone flag.
 func OptionalEnum(group, name, usage string, to *string, words []string) Flag {
-	return Generic(group, name, usage, optionalEnum{enum{to, words}})
+	f := Enum(group, name, usage, to, words)
+	f.Arg, f.lone = "", words[0]
+	return f
 }

@@ -12,86 +12,47 @@ import (
 	"rpcx/wire/session"
 )
 
-// A habit is a flag of another program, such as curl, jq, gh, wscat or grpcurl, with its replacement in rpcx.
+// A habit is a flag of another program, such as curl, jq, gh, wscat or grpcurl, with its replacement in rpcx. A row without
+// drop, words and param has no fix.
 type habit struct {
 	names []string
 	takes bool // whether the flag has a value, perhaps the next word
 	hint  string
-	drop  bool                        // the fix removes the flag
-	words func(value string) []string // returns the words that replace the flag; nil without a fix
-	param func(value string) []string // returns the words to add after the other parameters; may be nil
+	valid func(value string) bool // the values that have a fix; nil for all
+	drop  bool                    // the fix removes the flag
+	words []string                // replace the flag; its value follows them
+	param bool                    // the fix adds the value after the other parameters
 }
 
-// habits is the table. A row without drop, words and param has no fix.
 var habits = []habit{
-	{names: []string{"-d", "--data", "--data-raw", "--data-binary", "--json", "--params", "--args"}, takes: true, hint: "write parameters after METHOD, as KEY=VALUE or as JSON (- reads stdin)", param: wholeParams},
-	{names: []string{"-f", "-F", "--field", "--raw-field", "--form"}, takes: true, hint: "write parameters as KEY=VALUE, without a flag", param: pair},
-	{names: []string{"-X", "--request"}, takes: true, hint: "rpcx chooses the HTTP method itself", words: none(`^[A-Z]+$`)},
+	{names: []string{"-d", "--data", "--data-raw", "--data-binary", "--json", "--params", "--args"}, takes: true, hint: "write parameters after METHOD, as KEY=VALUE or as JSON (- reads stdin)", valid: isParams, param: true},
+	{names: []string{"-f", "-F", "--field", "--raw-field", "--form"}, takes: true, hint: "write parameters as KEY=VALUE, without a flag", valid: params.IsKeyOp, param: true},
+	{names: []string{"-X", "--request"}, takes: true, hint: "rpcx chooses the HTTP method itself", valid: matches(`^[A-Z]+$`), drop: true},
 	{names: []string{"-s", "-S", "-sS", "-Ss", "--silent", "--show-error"}, hint: "rpcx shows no progress in a pipe", drop: true},
 	{names: []string{"-L", "--location"}, hint: "rpcx follows only redirects with status 307 or 308, within the origin", drop: true},
 	{names: []string{"-plaintext", "--plaintext"}, hint: "the transport of the endpoint decides whether TLS is used", drop: true},
 	{names: []string{"-i", "--include"}, hint: "-v shows the connection, -vv the messages"},
 	{names: []string{"-u", "--user"}, takes: true, hint: "http://USER:PASSWORD@HOST/ or -H @FILE sends credentials"},
-	{names: []string{"-m", "--max-time"}, takes: true, hint: "--timeout limits the whole command", words: instead("--timeout", `^[0-9.]+(ms|s|m|h)?$`)},
+	{names: []string{"-m", "--max-time"}, takes: true, hint: "--timeout limits the whole command", valid: matches(`^[0-9.]+(ms|s|m|h)?$`), words: []string{"--timeout"}},
 	{names: []string{"-e", "--exit-status"}, hint: "--expect EXPR fails unless EXPR is true"},
 	{names: []string{"-x"}, takes: true, hint: "--proxy URL names a proxy; METHOD and its parameters follow the endpoint"},
-	{names: []string{"-c", "--connect"}, takes: true, hint: "rpcx connect exchanges messages", words: func(value string) []string {
-		if !isEndpoint(value) {
-			return nil
-		}
-		return []string{"connect", value}
-	}},
-	{names: []string{"--filter", "--query"}, takes: true, hint: "--jq filters the result; write a method's parameter without dashes: KEY=VALUE", words: instead("--jq", `^\.`)},
-	{names: []string{"--endpoint", "--url", "--server", "--host", "--address"}, takes: true, hint: "write the endpoint after the command, without a flag", words: func(value string) []string {
-		if !isEndpoint(value) {
-			return nil
-		}
-		return []string{value}
-	}},
+	{names: []string{"-c", "--connect"}, takes: true, hint: "rpcx connect exchanges messages", valid: isEndpoint, words: []string{"connect"}},
+	{names: []string{"--filter", "--query"}, takes: true, hint: "--jq filters the result; write a method's parameter without dashes: KEY=VALUE", valid: matches(`^\.`), words: []string{"--jq"}},
+	{names: []string{"--endpoint", "--url", "--server", "--host", "--address"}, takes: true, hint: "write the endpoint after the command, without a flag", valid: isEndpoint, words: []string{}},
 	{names: []string{"-p", "--port"}, takes: true, hint: "write the port in the endpoint, such as tcp://127.0.0.1:9000"},
 	{names: []string{"-b", "--cookie"}, takes: true, hint: "-H 'Cookie: NAME=VALUE' or -H @FILE sends cookies"},
 	{names: []string{"--retry-delay", "--retry-max-time"}, takes: true, hint: "--retry takes only a number; --timeout limits the whole command", drop: true},
-	{names: []string{"-V"}, hint: "--version prints the version", words: func(string) []string { return []string{"--version"} }},
+	{names: []string{"-V"}, hint: "--version prints the version", words: []string{"--version"}},
 	{names: []string{"--framing"}, takes: true, hint: "write the framing before the transport, as in header+tcp://HOST:PORT"},
 }
 
-// instead returns a function for words that replaces the flag by another if the value matches pattern.
-func instead(flag, pattern string) func(value string) []string {
-	return func(value string) []string {
-		if !regexp.MustCompile(pattern).MatchString(value) {
-			return nil
-		}
-		return []string{flag, value}
-	}
+func matches(pattern string) func(value string) bool {
+	return func(value string) bool { return regexp.MustCompile(pattern).MatchString(value) }
 }
 
-// none returns a function for words that removes a flag if its value matches pattern.
-func none(pattern string) func(value string) []string {
-	return func(value string) []string {
-		if !regexp.MustCompile(pattern).MatchString(value) {
-			return nil
-		}
-		return []string{}
-	}
-}
-
-// wholeParams returns value if it is JSON for params or KEY=VALUE, else nil.
-func wholeParams(value string) []string {
-	if params.IsKeyOp(value) {
-		return []string{value}
-	}
-	if scan.Valid([]byte(value), wire.DefaultMaxDepth) != nil || !strings.ContainsRune("oa", rune(scan.Type([]byte(value)))) {
-		return nil
-	}
-	return []string{value}
-}
-
-// pair returns value if it is KEY=VALUE, else nil.
-func pair(value string) []string {
-	if !params.IsKeyOp(value) {
-		return nil
-	}
-	return []string{value}
+// isParams reports whether a word is JSON for params, or KEY=VALUE.
+func isParams(word string) bool {
+	return params.IsKeyOp(word) || scan.Valid([]byte(word), wire.DefaultMaxDepth) == nil && strings.ContainsRune("oa", rune(scan.Type([]byte(word))))
 }
 
 // ofCommand is for a flag that belongs to the command that serve runs, and must therefore follow "--".
@@ -118,18 +79,22 @@ func (h *habit) fix(l *CommandLine, at int, value string, given bool) []string {
 	if h.takes && !given && end < len(l.Words) {
 		value, end = l.Words[end], end+1
 	}
+	words := slices.Clone(h.words)
+	if h.takes {
+		words = append(words, value)
+	}
 	switch {
+	case h.valid != nil && !h.valid(value):
 	case h.drop:
 		return l.Reparsed(l.Words[:at], nil, l.Words[end:])
-	case h.words != nil && h.words(value) == nil:
 	case h.words != nil:
-		return l.Reparsed(l.Words[:at], h.words(value), l.Words[end:])
-	case h.param != nil && h.param(value) != nil:
+		return l.Reparsed(l.Words[:at], words, l.Words[end:])
+	case h.param:
 		rest, dash := slices.Concat(l.Words[:at], l.Words[end:]), []string(nil)
 		if i := slices.Index(rest, "--"); i >= 0 {
 			rest, dash = rest[:i], rest[i:]
 		}
-		return l.Reparsed(rest, h.param(value), dash)
+		return l.Reparsed(rest, words, dash)
 	}
 	return nil
 }

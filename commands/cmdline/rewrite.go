@@ -22,30 +22,37 @@ func (l *CommandLine) ForLogin(more ...string) []string {
 
 func (l *CommandLine) forCommand(path, args, kept, more []string) []string {
 	other := *l
-	other.Path, other.Flags = path, nil
-	for _, f := range l.Flags {
-		name, _, _ := strings.Cut(strings.TrimPrefix(f, "--"), "=")
-		if known := l.Lookup(name); known != nil {
-			name = LongFirst(known.Names())[0]
-		}
-		if slices.Contains(kept, name) {
-			other.Flags = append(other.Flags, f)
-		}
-	}
-	other.Flags = append(other.Flags, more...)
+	other.Path = path
+	other.Flags = append(l.Kept(kept...), more...)
 	return other.WithArgs(args)
 }
 
-// Has reports whether the flag is on the command line under one of its names.
-func (l *CommandLine) Has(name string) bool {
-	return slices.ContainsFunc(l.Flags, func(f string) bool {
-		given, _, _ := strings.Cut(strings.TrimPrefix(f, "--"), "=")
-		if given == name {
-			return true
+// Kept returns the flags on the command line that have one of names.
+func (l *CommandLine) Kept(names ...string) (kept []string) {
+	for _, f := range l.Flags {
+		if name, _ := SplitFlag(f); slices.Contains(names, name) {
+			kept = append(kept, f)
 		}
-		known := l.Lookup(given)
-		return known != nil && slices.Contains(known.Names(), name)
-	})
+	}
+	return kept
+}
+
+// Has reports whether the flag is on the command line.
+func (l *CommandLine) Has(name string) bool { return l.Kept(name) != nil }
+
+// Last returns the last value of a flag on the command line, or "".
+func (l *CommandLine) Last(name string) string {
+	value := ""
+	for _, f := range l.Kept(name) {
+		_, value = SplitFlag(f)
+	}
+	return value
+}
+
+// SplitFlag returns the name and the value of a flag of the form --name=value. The value of a lone flag is "".
+func SplitFlag(flag string) (name, value string) {
+	name, value, _ = strings.Cut(strings.TrimPrefix(flag, "--"), "=")
+	return name, value
 }
 
 // IsSafeName reports whether a peer's name is safe in a fix: it contains only letters, digits and a few marks.

@@ -3,6 +3,7 @@
 package complete
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"os"
@@ -30,38 +31,30 @@ type candidate struct {
 type answer struct {
 	candidates []candidate
 	files      string // for files (see kind): the part of the word before the file name
-	kind       fileKind
-	open       bool // whether the word may continue; no blank follows such a word
+	kind       string // anyFile, directory, or "" for no files
+	open       bool   // whether the word may continue; no blank follows such a word
 }
 
-type fileKind int
-
 const (
-	noFiles fileKind = iota
-	anyFile
-	directory
+	anyFile   = "files"
+	directory = "dirs"
 )
 
 // Print prints the completions of the last of words, the line after the program's name. The first line is ":KIND
 // PREFIX". KIND determines whether a blank follows the word (space) or not (open), or makes the shell offer files or
 // directories after PREFIX (files, dirs). One line for each candidate follows: its value, a tab and its description.
 // applies, if it is not nil, selects the flags that have an effect.
-func Print(w *os.File, root cmdline.Doc, words []string, applies Applies) error {
+func Print(w *os.File, root *cmdline.Command, words []string, applies Applies) error {
 	if len(words) == 0 {
 		words = []string{""}
 	}
 	a := completions(root, words, applies)
-	kind := "space"
-	switch {
-	case a.kind == anyFile:
-		kind = "files"
-	case a.kind == directory:
-		kind = "dirs"
-	case a.open:
-		kind = "open"
+	after := "space"
+	if a.open {
+		after = "open"
 	}
 	var b strings.Builder
-	b.WriteString(":" + kind + " " + a.files + "\n")
+	b.WriteString(":" + cmp.Or(a.kind, after) + " " + a.files + "\n")
 	word := words[len(words)-1]
 	for _, c := range a.candidates {
 		if strings.HasPrefix(c.value, word) && !strings.ContainsAny(c.value, "\n\t") {
@@ -71,123 +64,50 @@ func Print(w *os.File, root cmdline.Doc, words []string, applies Applies) error 
 	return cmdline.Print(w, b.String())
 }
 
-// Applies returns a function that reports whether a flag affects a command, given the command's words, usage, arguments
-// and dialect. A nil function means that every flag does.
-type Applies func(command []string, usage string, args []string, dialect string) func(flag string) bool
+// Applies returns a function that reports whether a flag has an effect on a line. A nil function means that every flag does.
+type Applies func(l *cmdline.CommandLine) func(flag string) bool
 
-// A line contains the parsed words before the last one.
-type line struct {
-	command cmdline.Doc
-	path    []string
-	args    []string
-	flag    *cmdline.FlagDoc // the flag of the last word, or nil
-	dialect string
-	catalog string
-	reach   []string // flags for reaching the peer
-	dash    bool     // "--" has ended the flags
-}
+// A line contains the words before the last one.
+type line struct{ *cmdline.CommandLine }
 
 // completions returns the completions of the last word.
-func completions(root cmdline.Doc, words []string, applies Applies) answer {
+func completions(root *cmdline.Command, words []string, applies Applies) answer {
 	word := words[len(words)-1]
-	l := read(root, words[:len(words)-1])
+	l := line{cmdline.ParseBegun(root, words[:len(words)-1])}
 	switch {
-	case l.flag != nil:
-		return l.value(*l.flag, "", word)
-	case !l.dash && strings.HasPrefix(word, "--") && strings.Contains(word, "="):
+	case l.Open != nil:
+		return l.value(l.Open, "", word)
+	case l.Dash < 0 && strings.HasPrefix(word, "--") && strings.Contains(word, "="):
 		name, _, _ := strings.Cut(word, "=")
-		if f := flagNamed(l.command, name); f != nil {
-			return l.value(*f, name+"=", word)
+		if f := l.Lookup(name[2:]); f != nil {
+			return l.value(f, name+"=", word)
 		}
 		return answer{}
-	case !l.dash && strings.HasPrefix(word, "-"):
-		var has func(flag string) bool
-		if applies != nil {
-			has = applies(l.path, l.command.Args, l.args, l.dialect)
-		}
-		return flags(l.command, len(l.path) == 0, has)
-	case len(l.command.Commands) > 0:
-		return commands(l.command)
+	case l.Dash < 0 && strings.HasPrefix(word, "-"):
+		return l.flags(applies)
+	case len(l.Cmd.Commands) > 0:
+		return commands(l.Cmd)
 	}
 	return l.argument(word, root)
 }
 
-// read parses the words before the last one.
-func read(root cmdline.Doc, words []string) line {
-	l := line{command: root}
-	for i := 0; i < len(words); i++ {
-		word := words[i]
-		switch {
-		case l.dash:
-			l.args = append(l.args, word)
-		case word == "--":
-			l.dash = true
-		case strings.HasPrefix(word, "-") && len(word) > 1:
-			name, value, given := strings.Cut(word, "=")
-			f := flagNamed(l.command, name)
-			switch {
-			case f == nil:
-			case f.Arg == "":
-				l.forward(f, "")
-			case given:
-				l.set(f, value)
-			case i+1 == len(words):
-				l.flag = f
-			default:
-				i++
-				l.set(f, words[i])
-			}
-		case len(l.command.Commands) > 0:
-			if sub := slices.IndexFunc(l.command.Commands, func(d cmdline.Doc) bool { return d.Name == word }); sub >= 0 {
-				l.command, l.path = l.command.Commands[sub], append(l.path, word)
-			}
-		default:
-			l.args = append(l.args, word)
-		}
-	}
-	return l
-}
-
-func (l *line) set(f *cmdline.FlagDoc, value string) {
-	l.forward(f, "="+value)
-	switch f.Names[0] {
-	case "dialect":
-		l.dialect = value
-	case "catalog":
-		l.catalog = value
-	}
-}
-
-// forward stores a flag for reaching the peer.
-func (l *line) forward(f *cmdline.FlagDoc, value string) {
-	if slices.Contains(forwardedFlags, f.Names[0]) {
-		l.reach = append(l.reach, "--"+f.Names[0]+value)
-	}
-}
-
-func flagNamed(d cmdline.Doc, typed string) *cmdline.FlagDoc {
-	for i := range d.Flags {
-		if slices.Contains(d.Flags[i].Names, strings.TrimLeft(typed, "-")) {
-			return &d.Flags[i]
-		}
-	}
-	return nil
-}
-
-func commands(d cmdline.Doc) answer {
-	return answer{candidates: wire.Map(d.Commands, func(sub cmdline.Doc) candidate { return candidate{sub.Name, sub.Usage} })}
+func commands(d *cmdline.Command) answer {
+	return answer{candidates: wire.Map(d.Commands, func(sub *cmdline.Command) candidate { return candidate{sub.Name, sub.Usage} })}
 }
 
 // flags offers the command's flags that have an effect, and the flags of every command.
-func flags(d cmdline.Doc, top bool, applies func(flag string) bool) (a answer) {
-	for _, f := range d.Flags {
-		if applies != nil && !applies(f.Names[0]) {
-			continue
+func (l line) flags(applies Applies) (a answer) {
+	var has func(flag string) bool
+	if applies != nil {
+		has = applies(l.CommandLine)
+	}
+	for _, f := range l.Cmd.Flags {
+		if has == nil || has(f.Names[0]) {
+			a.candidates = append(a.candidates, candidate{"--" + f.Names[0], f.Usage})
 		}
-		a.candidates = append(a.candidates, candidate{"--" + f.Names[0], f.Usage})
 	}
 	a.candidates = append(a.candidates, candidate{"--help", "show the full help of this command"})
-	if top {
+	if len(l.Path) == 0 {
 		a.candidates = append(a.candidates, candidate{"--version", "print the version"})
 	}
 	return a
@@ -208,7 +128,7 @@ func (l line) ask(typed string) []cache.Outline {
 	if os.Getenv(askVariable) != "ask" {
 		return nil
 	}
-	e, err := session.ParseEndpoint(typed, l.dialect)
+	e, err := session.ParseEndpoint(typed, l.Last("dialect"))
 	if err != nil || e.Reversed != "" || e.Tape != "" || e.Address.Command != nil || slices.Contains([]string{"ipc", "stdio"}, e.Address.Scheme) {
 		return nil
 	}
@@ -218,7 +138,7 @@ func (l line) ask(typed string) []cache.Outline {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askLimit)
 	defer cancel()
-	words := append([]string{"describe", "--timeout", askLimit.String()}, l.reach...)
+	words := append([]string{"describe", "--timeout", askLimit.String()}, l.Kept(forwardedFlags...)...)
 	cmd := exec.CommandContext(ctx, self, append(words, "--", typed)...)
 	cmd.Env = append(os.Environ(), cache.HistoryVariable+"=off")
 	cmd.WaitDelay = 100 * time.Millisecond
@@ -249,20 +169,20 @@ func Script(shell string) []byte {
 // Command returns the command completion.
 func Command(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
-		Name:      "completion",
-		Usage:     "print the script that completes command lines in a shell",
-		ArgsUsage: "bash|zsh|fish|powershell",
+		Name:  "completion",
+		Usage: "print the script that completes command lines in a shell",
+		Args:  "bash|zsh|fish|powershell",
 		Description: "The script completes commands, flags and their values, endpoints (sessions, profiles, demos, recently used ones), and methods " +
 			"with their params, as listed by an earlier rpcx describe of that endpoint, or by --catalog. It never runs the command that you type. " +
 			"It connects to a peer only with RPCX_COMPLETE=ask (for at most 2s, and not if the endpoint is a command), to complete " +
 			"methods and params. With RPCX_HISTORY=off, rpcx does not store endpoints.",
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+		Examples: []cmdline.Example{
 			{Says: "Enable completion in bash, for this shell", Command: ". <(rpcx completion bash)"},
 			{Says: "Enable completion in zsh, for all shells", Command: `rpcx completion zsh >"${fpath[1]}/_rpcx"`},
 			{Says: "Enable completion in fish, for this shell", Command: "rpcx completion fish | source"},
-		}},
+		},
 		Flags: run.Common.Flags(),
-		Action: func(context.Context, *cmdline.Command) error {
+		Action: func(context.Context) error {
 			if len(run.Line.Args) != 1 || !slices.Contains(Shells, run.Line.Args[0]) {
 				return run.Line.Usage("completion takes the name of a shell: %s", strings.Join(Shells, ", "))
 			}

@@ -51,8 +51,8 @@ func TestManyMethods(t *testing.T) {
 		t.Fatal(err)
 	}
 	cache.KeepOutlines("ws://far.example/", "", cache.Outlines(c, cmdline.IsSafeName), catalog.Keep{})
-	root := cmdline.Doc{Commands: []cmdline.Doc{{
-		Name: "call", Args: "ENDPOINT METHOD [PARAMS...]", Flags: []cmdline.FlagDoc{{Names: []string{"catalog"}, Arg: "FILE"}},
+	root := &cmdline.Command{Commands: []*cmdline.Command{{
+		Name: "call", Args: "ENDPOINT METHOD [PARAMS...]", Flags: []cmdline.Flag{{Names: []string{"catalog"}, Arg: "FILE"}},
 	}}}
 	plain := quickest(func() {
 		var v any

@@ -26,7 +26,7 @@ func words(before string, list ...string) answer {
 }
 
 // value offers the values of a flag. before is the part of the word before the value.
-func (l line) value(f cmdline.FlagDoc, before, word string) answer {
+func (l line) value(f *cmdline.Flag, before, word string) answer {
 	switch {
 	case f.Arg == "DIALECT":
 		return words(before, append(all.Names(), all.OwnNames()...)...)
@@ -52,10 +52,10 @@ func (l line) value(f cmdline.FlagDoc, before, word string) answer {
 
 // settings offers the names for --set in the endpoint's dialect.
 func (l line) settings(before string) (a answer) {
-	if len(l.args) == 0 {
+	if len(l.Args) == 0 {
 		return a
 	}
-	e, err := session.ParseEndpoint(l.args[0], l.dialect)
+	e, err := session.ParseEndpoint(l.Args[0], l.Last("dialect"))
 	if err != nil {
 		return a
 	}
@@ -76,17 +76,17 @@ func namesFile(arg string) bool {
 }
 
 // argument offers values for an argument of the command by its placeholder.
-func (l line) argument(word string, root cmdline.Doc) answer {
-	if strings.HasPrefix(l.command.Args, "[COMMAND|TOPIC]") {
+func (l line) argument(word string, root *cmdline.Command) answer {
+	if strings.HasPrefix(l.Cmd.Args, "[COMMAND|TOPIC]") {
 		a := commands(root)
 		a.candidates = append(a.candidates, wire.Map(help.AllTopics(), func(t help.Topic) candidate { return candidate{t.Name, t.Says} })...)
 		return a
 	}
-	names := strings.Fields(l.command.Args)
+	names := strings.Fields(l.Cmd.Args)
 	if len(names) == 0 {
 		return answer{}
 	}
-	switch name := strings.Trim(names[min(len(l.args), len(names)-1)], "[].,|"); {
+	switch name := strings.Trim(names[min(len(l.Args), len(names)-1)], "[].,|"); {
 	case name == "ENDPOINT", name == "LISTEN":
 		return endpoints(word)
 	case strings.Contains(name, "ENDPOINT"):
@@ -95,16 +95,16 @@ func (l line) argument(word string, root cmdline.Doc) answer {
 		return a
 	case name == "METHOD", name == "METHOD|MODULE", name == "FUNC":
 		return l.methods(word)
-	case strings.HasPrefix(name, "PARAMS") && len(l.args) > 1:
+	case strings.HasPrefix(name, "PARAMS") && len(l.Args) > 1:
 		return l.params(word)
-	case name == "NAME" && len(l.path) > 0 && l.path[0] == "session":
+	case name == "NAME" && len(l.Path) > 0 && l.Path[0] == "session":
 		return words("", rundir.SessionNames()...)
 	case name == "NAME":
 		return l.methods(word)
 	case namesFile(name):
 		return answer{kind: anyFile}
 	default:
-		return words("", cmdline.FlagDoc{Arg: name}.Choices()...)
+		return words("", cmdline.Flag{Arg: name}.Choices()...)
 	}
 }
 
@@ -175,17 +175,17 @@ func (a answer) matching(word string) (values []string) {
 
 // outlines returns the known methods of the peer. It sends no request.
 func (l line) outlines() []cache.Outline {
-	if l.catalog != "" {
-		b, err := os.ReadFile(l.catalog)
+	if file := l.Last("catalog"); file != "" {
+		b, err := os.ReadFile(file)
 		if err != nil {
 			return nil
 		}
 		return outlinesIn(b)
 	}
-	if len(l.args) == 0 {
+	if len(l.Args) == 0 {
 		return nil
 	}
-	typed := l.args[0]
+	typed := l.Args[0]
 	if typed == "@" {
 		typed = os.Getenv("RPCX_ENDPOINT")
 	}
@@ -195,7 +195,7 @@ func (l line) outlines() []cache.Outline {
 			return cache.Outlines(c, cmdline.IsSafeName)
 		}
 	}
-	if kept := cache.KeptOutlines(typed, l.dialect); kept != nil {
+	if kept := cache.KeptOutlines(typed, l.Last("dialect")); kept != nil {
 		return kept
 	}
 	return l.ask(typed)
@@ -253,7 +253,7 @@ func module(name, word string) string {
 func (l line) params(word string) (a answer) {
 	key, _, given := strings.Cut(word, "=")
 	for _, o := range l.outlines() {
-		if o.Method != l.args[1] {
+		if o.Method != l.Args[1] {
 			continue
 		}
 		for _, p := range o.Params {

@@ -112,7 +112,7 @@ func Command(run *env.Env) *cmdline.Command {
 	c := &cmdline.Command{
 		Name:        "session",
 		Usage:       "manage background connections and their inboxes",
-		ArgsUsage:   "list|status|log|close|next|reply|reject ...",
+		Args:        "list|status|log|close|next|reply|reject ...",
 		Description: description,
 	}
 	c.Commands = wire.Map(verbs, func(v verb) *cmdline.Command { return v.command(run) })
@@ -134,10 +134,10 @@ func (v verb) command(run *env.Env) *cmdline.Command {
 	}
 	flags = slices.Concat(flags, o.time.WholeFlags(), run.Common.Flags())
 	return &cmdline.Command{
-		Name: v.name, Usage: v.usage, ArgsUsage: v.args, Description: v.description,
-		Metadata: map[string]any{cmdline.ExamplesKey: v.examples},
+		Name: v.name, Usage: v.usage, Args: v.args, Description: v.description,
+		Examples: v.examples,
 		Flags:    flags,
-		Action: func(ctx context.Context, _ *cmdline.Command) error {
+		Action: func(ctx context.Context) error {
 			if err := v.check(run.Line, o); err != nil {
 				return err
 			}

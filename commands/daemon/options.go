@@ -134,7 +134,7 @@ func Keep(ctx context.Context, run *env.Env, o *Options) error {
 // allows --arg and --argjson, because hooks also use them.
 func refuseOutput(l *cmdline.CommandLine) error {
 	for _, known := range l.Cmd.Flags {
-		name, group := cmdline.LongFirst(known.Names())[0], cmdline.GroupOf(known)
+		name, group := known.Names[0], known.Group
 		prints := group == cmdline.GroupOutput || group == cmdline.GroupExpect
 		prints = prints || slices.Contains([]string{"count", "until", "for"}, name)
 		if prints && name != "arg" && name != "argjson" && l.Has(name) {

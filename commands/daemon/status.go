@@ -36,7 +36,7 @@ func runLog(ctx context.Context, run *env.Env, o *verbOptions) error {
 
 // printStatus requests the status of a session and prints the values from choose, one per line.
 func printStatus(ctx context.Context, run *env.Env, o *verbOptions, choose func(status json.RawMessage) []json.RawMessage) error {
-	print, err := options.NewPrinter(run, endpoint.Endpoint{}, &o.out, format.Options{})
+	print, err := options.NewPrinter(run, endpoint.Endpoint{}, &o.out)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func runList(ctx context.Context, run *env.Env, o *verbOptions) error {
 		}
 		return cmdline.Print(os.Stdout, format.Table(rows, run.Stdout.Width, run.Stdout.Color))
 	}
-	print, err := options.NewPrinter(run, endpoint.Endpoint{}, &o.out, format.Options{})
+	print, err := options.NewPrinter(run, endpoint.Endpoint{}, &o.out)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func closeAll(ctx context.Context, run *env.Env) error {
 }
 
 func runNext(ctx context.Context, run *env.Env, o *verbOptions) error {
-	print, err := options.NewPrinter(run, endpoint.Endpoint{}, &o.out, format.Options{})
+	print, err := options.NewPrinter(run, endpoint.Endpoint{}, &o.out)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func runReply(ctx context.Context, run *env.Env, o *verbOptions) error {
 			return err
 		}
 	}
-	raw = env.TrimBlank(raw)
+	raw = scan.Trim(raw)
 	if err := scan.Valid(raw, wire.DefaultMaxDepth); err != nil {
 		return wire.NewFault(wire.Usage, "VALUE is not valid JSON: "+err.Error(), err)
 	}

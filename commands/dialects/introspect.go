@@ -185,7 +185,7 @@ func knows(names []string, object json.RawMessage) bool {
 }
 
 // typer returns the typer for a method's params, and their names, from the schema in the guidance or else the catalog.
-func (g *guidance) typer(wanted string) (params.Typer, []string) {
+func (g *guidance) typer(wanted string) (*params.Typer, []string) {
 	cat := g.cat
 	if schema := g.get("method_schema"); schema != nil {
 		cat = &catalog.Catalog{Methods: []catalog.Method{{Name: wanted, Params: schema}}}

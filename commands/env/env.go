@@ -17,7 +17,6 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/profile"
-	"rpcx/wire/schema"
 	"rpcx/wire/session"
 	"rpcx/wire/session/relay"
 )
@@ -31,13 +30,12 @@ type Env struct {
 	Profile   *profile.Profile                  // the endpoint's profile; may be nil
 	Console   *format.Console
 	Started   time.Time
-	Reached   *relay.Client                                   // the connection to a session's process; nil without a session
-	Opened    session.Options                                 // the options of the last connection
-	Typos     func(method string, names []schema.Undescribed) // receives parameters that a schema does not describe; nil for a warning
-	FromCache bool                                            // the catalog is from the cache, because the peer is unreachable
-	OnMessage func()                                          // called for each received message; may be nil
-	Unhandled atomic.Pointer[string]                          // the method of the first notification without a hook, or nil
-	Signal    context.Context                                 // ends with the first SIGINT or SIGTERM
+	Reached   *relay.Client          // the connection to a session's process; nil without a session
+	Opened    session.Options        // the options of the last connection
+	FromCache bool                   // the catalog is from the cache, because the peer is unreachable
+	OnMessage func()                 // called for each received message; may be nil
+	Unhandled atomic.Pointer[string] // the method of the first notification without a hook, or nil
+	Signal    context.Context        // ends with the first SIGINT or SIGTERM
 	Out       output.Streams
 	Stdout    format.Screen               // the terminal of stdout, if any
 	Stderr    format.Screen               // the terminal of stderr, if any

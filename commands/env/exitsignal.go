@@ -22,7 +22,7 @@ const selfSignalTimeout = 250 * time.Millisecond
 // signal from a status. It returns if no signal caused f. It also returns if the signal does not end the process, which
 // is then process 1 of a container, or was started with the signal ignored.
 func ExitBySignal(f *wire.Fault) {
-	s, ok := signalOf(f.Kind)
+	s, ok := signals[f.Kind]
 	if !ok {
 		return
 	}
@@ -43,19 +43,9 @@ func ExitBySignal(f *wire.Fault) {
 	}
 }
 
-// signalOf returns the signal that causes failures of kind.
-func signalOf(kind wire.FaultKind) (syscall.Signal, bool) {
-	switch kind {
-	case wire.Interrupted:
-		return syscall.SIGINT, true
-	case wire.Terminated:
-		return syscall.SIGTERM, true
-	case wire.HungUp:
-		return syscall.SIGHUP, true
-	case wire.PipeClosed:
-		return syscall.SIGPIPE, true
-	}
-	return 0, false
+// signals maps the kinds of failures that a signal causes to the signal.
+var signals = map[wire.FaultKind]syscall.Signal{
+	wire.Interrupted: syscall.SIGINT, wire.Terminated: syscall.SIGTERM, wire.HungUp: syscall.SIGHUP, wire.PipeClosed: syscall.SIGPIPE,
 }
 
 // brokenStdout reports whether err is the error of writing to a stdout that has no reader.

@@ -28,10 +28,16 @@ const (
 	hurriedPrint    = 400 * time.Millisecond // for printing received messages
 )
 
+// outlast returns a context that ends d after ctx.
+func outlast(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(d, cancel) })
+	return out, func() { stop(); cancel() }
+}
+
 // GraceContext returns a context for closing a connection. It ends hurriedClose after ctx.
 func GraceContext(ctx context.Context) context.Context {
-	hurry, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	context.AfterFunc(ctx, func() { time.AfterFunc(hurriedClose, cancel) })
+	hurry, _ := outlast(ctx, hurriedClose)
 	return hurry
 }
 
@@ -176,10 +182,8 @@ func (run *Env) BoundOutput(ctx context.Context) (stop func() bool) {
 }
 
 // WithCloseDelay returns a context that ends hurriedPrint after ctx, for printing the messages that have arrived.
-func WithCloseDelay(ctx context.Context) (context.Context, func()) {
-	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(hurriedPrint, cancel) })
-	return out, func() { stop(); cancel() }
+func WithCloseDelay(ctx context.Context) (context.Context, context.CancelFunc) {
+	return outlast(ctx, hurriedPrint)
 }
 
 // CloseContext returns a context for the last messages to the peer. It ends after LastMessagesTimeout, or hurriedMessages after
@@ -190,7 +194,7 @@ func CloseContext(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // DetachedContext returns a context that ends after d, or hurriedMessages after ctx, whichever is earlier.
 func DetachedContext(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), d)
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(hurriedMessages, cancel) })
-	return out, func() { stop(); cancel() }
+	out, stop := outlast(ctx, hurriedMessages)
+	out, cancel := context.WithTimeout(out, d)
+	return out, func() { cancel(); stop() }
 }

@@ -63,7 +63,7 @@ func EachLineAhead(ctx context.Context, waits func(), take func(n int64, line []
 		if n == 1 {
 			line = userfile.Unmarked(line)
 		}
-		if line = TrimBlank(line); len(line) > 0 {
+		if line = scan.Trim(line); len(line) > 0 {
 			if err := take(n, line); err != nil {
 				return err
 			}
@@ -121,9 +121,6 @@ func stdinFault(ctx context.Context, err error) error {
 	}
 	return wire.NewFault(wire.IO, "reading stdin: "+err.Error(), err)
 }
-
-// TrimBlank removes JSON's white space at both ends.
-func TrimBlank(b []byte) []byte { return bytes.Trim(b, " \t\r\n") }
 
 // Lines reads the lines of stdin. The first line can be read without consuming it.
 type Lines struct {

@@ -41,14 +41,6 @@ func (run *Env) Waiting(what string) (over func()) {
 	}
 }
 
-// WaitingForResponse is like Waiting, but for the response to a call. method is "" for a message without a method.
-func (run *Env) WaitingForResponse(method string) (over func()) {
-	if method == "" {
-		return run.Waiting("the response")
-	}
-	return run.Waiting("the response to " + method)
-}
-
 // A stage is the step for which a request waits.
 type stage uint8
 
@@ -59,14 +51,18 @@ const (
 )
 
 // Connecting records that rpcx is connecting.
-func (h *Sniffer) Connecting() { h.enter(connecting, "the connection to "+h.e.String()) }
+func (h *Sniffer) Connecting() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.enter(connecting, "the connection to "+h.e.String())
+}
 
 // Connected records that the connection is open. The handshake follows.
 func (h *Sniffer) Connected(conn wire.Conn) wire.Conn {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.stage == connecting { // not after a reconnect
-		h.enterLocked(handshake, "the "+h.e.Dialect+" handshake")
+		h.enter(handshake, "the "+h.e.Dialect+" handshake")
 	}
 	return conn
 }
@@ -80,13 +76,8 @@ func (h *Sniffer) Opened(ok bool) {
 	}
 }
 
+// enter starts the stage s, in which rpcx waits for what. The caller holds the lock.
 func (h *Sniffer) enter(s stage, what string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.enterLocked(s, what)
-}
-
-func (h *Sniffer) enterLocked(s stage, what string) {
 	h.waited()
 	h.stage, h.waited = s, h.run.Waiting(what)
 }

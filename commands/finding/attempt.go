@@ -206,7 +206,7 @@ func (a *attempt) take(b []byte) [][]byte {
 		return [][]byte{b}
 	}
 	a.link.received = append(a.link.received, b[:min(len(b), max(maxReceived-len(a.link.received), 0))]...)
-	_, msgs := unframed(a.link.received, a.p.Transport.NoiseLimit)
+	_, msgs := unframed(a.link.received, a.p.Session.Transport.NoiseLimit)
 	fresh := msgs[min(a.link.seen, len(msgs)):]
 	a.link.seen = len(msgs)
 	return fresh
@@ -243,7 +243,7 @@ func (a *attempt) judge(msg json.RawMessage) (answers *step, v *verdict) {
 // notice records the kind of the peer's messages and returns their framing.
 func (a *attempt) notice(msg json.RawMessage) (framing string) {
 	if a.at.IsBytes() {
-		framing, _ = unframed(a.link.received, a.p.Transport.NoiseLimit)
+		framing, _ = unframed(a.link.received, a.p.Session.Transport.NoiseLimit)
 		a.foreign = framing != a.at.Framing && (framing != "concat" || a.at.Framing != "line")
 	}
 	if f := familyOf(msg); f != anyFamily {

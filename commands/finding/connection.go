@@ -29,7 +29,7 @@ func (a *attempt) connect(ctx context.Context) bool {
 		return false
 	}
 	a.dials--
-	cfg := a.p.Transport
+	cfg := a.p.Session.Transport
 	cfg.Framing, cfg.Subprotocols, cfg.SubprotocolOptional = pieces, a.offers, true
 	cfg.CloseTimeout, cfg.First = closeTimeout, nil
 	conn, err := schemes.Dial(ctx, a.at.Address, cfg)
@@ -88,7 +88,7 @@ func (a *attempt) send(ctx context.Context, s *step) bool {
 	a.try.Sent = append(a.try.Sent, s.name)
 	out := []byte(s.msg)
 	if a.at.IsBytes() {
-		head := a.p.Transport.Head
+		head := a.p.Session.Transport.Head
 		if a.try.Header != "" {
 			head = []byte(a.try.Header + "\r\n")
 		}

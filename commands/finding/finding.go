@@ -9,7 +9,6 @@ import (
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/wire"
-	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
@@ -26,38 +25,24 @@ func Reaches(e endpoint.Endpoint) bool {
 	return e.Demo == "" && e.Tape == "" && e.Socket == "" && e.Reversed == "" && e.Address.Scheme != "stdio"
 }
 
-// A Finding is the result of detecting a dialect.
-type Finding struct {
-	Endpoint endpoint.Endpoint  // the peer's endpoint with dialect and framing
-	At       *endpoint.Endpoint // the address for this conversation, or nil if it must be resolved
-	Starts   int                // the number of connections for the detection
-	Catalog  *catalog.Catalog   // from the response to a probe, or nil if it must be requested
-}
-
 // New returns a Prober of the peer of e.
 func New(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Client) (*Prober, error) {
 	o, err := options.ForSession(ctx, run, &c.Conn, &c.Hooks)
 	if err != nil {
 		return nil, err
 	}
-	p := &Prober{Endpoint: e, Typed: run.Line.Args[0], Transport: o.Transport}
 	if e.IsBytes() {
-		p.Transport.Header = nil
-		if p.Transport.Head, err = session.Head(o.Transport.Header); err != nil {
+		if o.Transport.Head, err = session.Head(o.Transport.Header); err != nil {
 			return nil, err
 		}
+		o.Transport.Header = nil
 	}
-	p.Resolve = func(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, bool) {
-		ctx, cancel := context.WithTimeout(ctx, time.Second)
-		defer cancel()
-		return session.ResolvedEndpoint(ctx, e, o)
-	}
-	return p, nil
+	return &Prober{Endpoint: e, Typed: run.Line.Args[0], Session: o}, nil
 }
 
 // Look sends requests to the peer of e, without starting a session, until its dialect is known. It returns nil if it detects none.
 // failed is the error of the first request for a description. method is the method to describe.
-func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Client, method string, failed error) *Finding {
+func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Client, method string, failed error) *Report {
 	f := wire.AsFault(failed)
 	if f == nil {
 		return nil
@@ -69,7 +54,7 @@ func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Cli
 	p.Method = method
 	p.all, p.report = steps(false, p.Method), &Report{}
 	if f.HTTP != nil && e.Address.IsHTTP() && p.resolve(ctx, e) { // an HTTP server without JSON-RPC
-		return &Finding{Endpoint: *p.report.Endpoint, At: p.report.At, Starts: 2}
+		return p.report
 	}
 	switch f.Kind {
 	case wire.RPCError:
@@ -89,7 +74,7 @@ func Look(ctx context.Context, run *env.Env, e endpoint.Endpoint, c *options.Cli
 }
 
 // once tries one framing over one connection. It returns nil if the result adds nothing to e.
-func (p *Prober) once(ctx context.Context, e endpoint.Endpoint, framing string) *Finding {
+func (p *Prober) once(ctx context.Context, e endpoint.Endpoint, framing string) *Report {
 	if e.IsBytes() && framing == "" {
 		framing = e.FramingName()
 	}
@@ -98,5 +83,5 @@ func (p *Prober) once(ctx context.Context, e endpoint.Endpoint, framing string) 
 	if v == nil || v.weak && v.catalog == nil && p.report.Endpoint.Framing == e.Framing && v.dialect == e.Dialect {
 		return nil
 	}
-	return &Finding{Endpoint: *p.report.Endpoint, Starts: 2, Catalog: v.catalog}
+	return p.report
 }

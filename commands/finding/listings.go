@@ -111,10 +111,7 @@ func listed(result json.RawMessage) *catalog.Catalog {
 			c.Methods = append(c.Methods, m)
 		}
 	}
-	if len(c.Methods) == 0 {
-		return nil
-	}
-	return received(c)
+	return received(c, 1)
 }
 
 // described reads an object of methods, each with a description and a list of params.
@@ -131,10 +128,7 @@ func described(result json.RawMessage) *catalog.Catalog {
 		}
 		c.Methods = append(c.Methods, m)
 	}
-	if len(c.Methods) == 0 {
-		return nil
-	}
-	return received(c)
+	return received(c, 1)
 }
 
 // paramsOf returns the schema of params from a list of names. Params with a default are optional.
@@ -165,10 +159,8 @@ func modules(result json.RawMessage) *catalog.Catalog {
 	if scan.Type(result) != 'o' {
 		return nil
 	}
-	c := received(&catalog.Catalog{Catalog: 1, Methods: []catalog.Method{}, Extra: scan.Pair("modules", result)})
-	if c != nil {
-		c.SetPartial("the server lists its modules, but not their methods")
-	}
+	c := received(&catalog.Catalog{Catalog: 1, Methods: []catalog.Method{}, Extra: scan.Pair("modules", result)}, 0)
+	c.SetPartial("the server lists its modules, but not their methods")
 	return c
 }
 
@@ -227,16 +219,12 @@ func helped(result json.RawMessage) *catalog.Catalog {
 			}
 		}
 	}
-	if len(c.Methods) < 2 { // a word is not a list
-		return nil
-	}
-	return received(c)
+	return received(c, 2) // a word is not a list
 }
 
-// received returns a response in the form of a catalog that contains only that response.
-func received(c *catalog.Catalog) *catalog.Catalog {
-	c, err := catalog.Received(c, nil)
-	if err != nil {
+// received returns a response in the form of a catalog that contains only that response, or nil if it has fewer methods than least.
+func received(c *catalog.Catalog, least int) *catalog.Catalog {
+	if c, _ = catalog.Received(c, nil); len(c.Methods) < least {
 		return nil
 	}
 	return c

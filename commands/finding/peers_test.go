@@ -6,11 +6,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/textproto"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
+	"rpcx/wire/scan"
 	"rpcx/wire/testkit"
 )
 
@@ -54,38 +55,24 @@ func TestABrowserIsRecognisedOverOtherTransports(t *testing.T) {
 // strict is a server with header framing. If refuse returns true, strict does not answer a message without Content-Type.
 func strict(refuse func(c net.Conn) bool) func(c net.Conn) {
 	return func(c net.Conn) {
-		in := bufio.NewReader(c)
+		in := textproto.NewReader(bufio.NewReader(c))
 		for {
-			size, typed := 0, false
-			for {
-				line, err := in.ReadString('\n')
-				if err != nil {
-					return
-				}
-				name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-				if name == "" {
-					break
-				}
-				if name == "Content-Length" {
-					size, _ = strconv.Atoi(strings.TrimSpace(value))
-				}
-				typed = typed || name == "Content-Type"
-			}
-			if size == 0 {
+			head, err := in.ReadMIMEHeader()
+			if err != nil {
 				return
 			}
+			size, _ := strconv.Atoi(head.Get("Content-Length"))
 			msg := make([]byte, size)
-			if _, err := io.ReadFull(in, msg); err != nil {
+			if _, err := io.ReadFull(in.R, msg); err != nil || size == 0 {
 				return
 			}
-			if !typed {
+			if head.Get("Content-Type") == "" {
 				if !refuse(c) {
 					return
 				}
 				continue
 			}
-			id := strings.TrimRight(strings.SplitN(strings.SplitN(string(msg)+`"id":0`, `"id":`, 2)[1], ",", 2)[0], "}")
-			body := `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32601,"message":"method not found"}}`
+			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"method not found"}}`, scan.OrNull(scan.Get(msg, "id")))
 			fmt.Fprintf(c, "Content-Length: %d\r\n\r\n%s", len(body), body)
 		}
 	}

@@ -11,17 +11,15 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
-	"rpcx/wire/transport"
+	"rpcx/wire/session"
 )
 
 // A Prober detects the protocol of a peer with trial messages.
 type Prober struct {
-	Endpoint  endpoint.Endpoint // its dialect and framing are tried first, but not trusted
-	Typed     string            // Endpoint as typed by the user
-	Method    string            // the method to describe, or "" for all
-	Transport transport.Config
-	// Resolve asks an HTTP server for the URL of conversations in the endpoint's dialect. It returns false if the server states none.
-	Resolve func(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, bool)
+	Endpoint endpoint.Endpoint // its dialect and framing are tried first, but not trusted
+	Typed    string            // Endpoint as typed by the user
+	Method   string            // the method to describe, or "" for all
+	Session  session.Options
 
 	all     []*step
 	guesses []guess // the transports to try if the peer closes every connection without sending data
@@ -80,16 +78,13 @@ func (p *Prober) over(ctx context.Context, e endpoint.Endpoint) {
 
 // resolve sends GET requests to an HTTP server for the URL of conversations, in the dialects whose servers state one.
 func (p *Prober) resolve(ctx context.Context, e endpoint.Endpoint) bool {
-	if p.Resolve == nil {
-		return false
-	}
 	for _, name := range all.Names() {
 		if e.Dialect = name; e.Spec().Transport.Resolve == nil {
 			continue
 		}
 		t := p.try(e)
 		t.Sent, t.got = []string{name}, true
-		if at, ok := p.Resolve(ctx, e); ok {
+		if at, ok := p.resolved(ctx, e); ok {
 			t.Outcome = name
 			p.report.Endpoint, p.report.At = &e, &at
 			return true
@@ -97,6 +92,13 @@ func (p *Prober) resolve(ctx context.Context, e endpoint.Endpoint) bool {
 		t.Outcome = "not recognised"
 	}
 	return false
+}
+
+// resolved asks an HTTP server for the URL of conversations in the dialect of e. It returns false if the server states none.
+func (p *Prober) resolved(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, bool) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	return session.ResolvedEndpoint(ctx, e, p.Session)
 }
 
 // attempt returns an attempt over e's transport in a framing, with a limit on connections.

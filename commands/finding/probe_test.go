@@ -20,7 +20,6 @@ import (
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
 	"rpcx/wire/testkit"
-	"rpcx/wire/transport"
 )
 
 // The tests mostly wait for silent peers, so more tests than processors can run at once.
@@ -62,11 +61,7 @@ func probe(t *testing.T, at string, limit time.Duration) *Report {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	p := &Prober{Endpoint: e, Typed: at, Transport: transport.Config{}}
-	p.Resolve = func(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, bool) {
-		return session.ResolvedEndpoint(ctx, e, session.Options{})
-	}
-	return p.Run(ctx)
+	return (&Prober{Endpoint: e, Typed: at}).Run(ctx)
 }
 
 // address returns an endpoint without its dialect and framing.

@@ -40,10 +40,10 @@ func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 
 // shown returns the framings to try after names[i], and the line for the heads of further messages, according to the output of a's peer.
 func (a *attempt) shown(names []string, i int) (next []string, header string) {
-	if names[i] == "header" && a.try.Header == "" && len(a.p.Transport.Head) == 0 && a.try.mentions("content-type") {
+	if names[i] == "header" && a.try.Header == "" && len(a.p.Session.Transport.Head) == 0 && a.try.mentions("content-type") {
 		return slices.Insert(names, i+1, "header"), contentType
 	}
-	if other, _ := unframed(a.link.received, a.p.Transport.NoiseLimit); a.foreign && slices.Contains(names[i+1:], other) { // the peer has shown that framing
+	if other, _ := unframed(a.link.received, a.p.Session.Transport.NoiseLimit); a.foreign && slices.Contains(names[i+1:], other) { // the peer has shown that framing
 		names = append(names[:i+1:i+1], other)
 	}
 	return names, ""
@@ -65,7 +65,7 @@ func (p *Prober) streams(ctx context.Context, e endpoint.Endpoint) {
 	}
 	pace := paces{listen: listenTime, first: 700 * time.Millisecond, next: 200 * time.Millisecond}
 	attempts := wire.Map(names, func(name string) *attempt { return p.attempt(e, name, maxDials, pace) })
-	if len(p.Transport.Head) == 0 {
+	if len(p.Session.Transport.Head) == 0 {
 		a := p.attempt(e, "header", maxDials, pace)
 		a.try.Header = contentType
 		attempts = append(attempts, a)

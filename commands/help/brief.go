@@ -19,7 +19,7 @@ const (
 
 // screen returns the help of a command on one screen: two examples, the synopsis, its arguments, and the most common
 // flags, one per line.
-func screen(name string, d cmdline.Doc) string {
+func screen(name string, d *cmdline.Command) string {
 	var b strings.Builder
 	row(&b, "", name+": "+d.Usage, 0)
 	all, last := examplesOf(d), name+" --help lists all flags; rpcx help lists topics."
@@ -31,16 +31,14 @@ func screen(name string, d cmdline.Doc) string {
 	}
 	b.WriteString("\n")
 	if u := synopsis(name, d); len(u) <= 2*Width {
-		usage(&b, name, d)
+		row(&b, "usage:", synopsis(name, d), 7)
 	} else {
 		row(&b, "usage:", name+" ... [flags], see "+name+" --help", 7)
 	}
 	if len(d.Commands) == 0 {
 		arguments(&b, d.Args)
 	}
-	for _, c := range d.Commands {
-		row(&b, "  "+c.Name, c.Usage, 14)
-	}
+	subcommands(&b, d)
 	const heading, end = 1, 2 // lines
 	room := screenLines - heading - end - strings.Count(b.String(), "\n")
 	if flags := popularFlags(d); len(flags) > 0 && room > 0 {
@@ -63,8 +61,8 @@ var popular = []string{
 }
 
 // popularFlags returns the flags that -h shows if there is room.
-func popularFlags(d cmdline.Doc) []cmdline.FlagDoc {
-	var shown []cmdline.FlagDoc
+func popularFlags(d *cmdline.Command) []cmdline.Flag {
+	var shown []cmdline.Flag
 	for _, name := range popular {
 		for _, f := range d.Flags {
 			listens := f.Group != cmdline.GroupListen || strings.Contains(d.Args, "LISTEN")
@@ -77,7 +75,7 @@ func popularFlags(d cmdline.Doc) []cmdline.FlagDoc {
 }
 
 // flagLine returns a flag and its usage, shortened to one line.
-func flagLine(f cmdline.FlagDoc) string {
+func flagLine(f cmdline.Flag) string {
 	form := fmt.Sprintf("  %-22s  ", flagForm(f))
 	return form + clause(f.Usage, Width-utf8.RuneCountInString(form))
 }

@@ -24,37 +24,37 @@ var computed = []struct {
 }
 
 // NewCommand returns the help command. tree returns all commands.
-func NewCommand(run *env.Env, tree func() cmdline.Doc) *cmdline.Command {
+func NewCommand(run *env.Env, tree func() *cmdline.Command) *cmdline.Command {
 	asJSON, all := false, false
 	return &cmdline.Command{
-		Name:      "help",
-		Usage:     "explain a command or a topic",
-		ArgsUsage: "[COMMAND|TOPIC]",
+		Name:  "help",
+		Usage: "explain a command or a topic",
+		Args:  "[COMMAND|TOPIC]",
 		Description: "Prints the help of a command, with all its flags, or a topic. Without an argument, prints the list of commands and topics. " +
 			"--json prints the help as data: commands, arguments, flags with their types and values, exit statuses, topics.",
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+		Examples: []cmdline.Example{
 			{Says: "Learn how hooks answer the peer", Command: "rpcx help hooks"},
 			{Says: "Describe the call command as JSON, for a program", Command: "rpcx help call --json"},
-		}},
+		},
 		Flags: append([]cmdline.Flag{
 			cmdline.Bool("", "json", "", "print the help as JSON", &asJSON),
 			cmdline.Bool("", "all", "", "print the whole manual page of a topic", &all),
 		}, run.Common.Flags()...),
-		Action: func(context.Context, *cmdline.Command) error { return answer(run.Line, tree(), asJSON, all) },
+		Action: func(context.Context) error { return answer(run.Line, tree(), asJSON, all) },
 	}
 }
 
 // answer prints the help for the arguments of the line.
-func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON, all bool) error {
+func answer(l *cmdline.CommandLine, root *cmdline.Command, asJSON, all bool) error {
 	if len(l.Args) == 0 {
 		if asJSON {
-			return printJSON(treeJSON(root))
+			return printTree(root)
 		}
 		return cmdline.Print(os.Stdout, Text("rpcx", root, nil, false)+"\n"+listing())
 	}
-	if d, ok := find(root, l.Args); ok {
+	if d := find(root, l.Args); d != nil {
 		if asJSON {
-			return printJSON(commandJSON(d))
+			return printJSON(d)
 		}
 		return cmdline.Print(os.Stdout, Text("rpcx "+strings.Join(l.Args, " "), d, nil, false))
 	}
@@ -64,7 +64,7 @@ func answer(l *cmdline.CommandLine, root cmdline.Doc, asJSON, all bool) error {
 				continue
 			}
 			if asJSON {
-				return printJSON(topicJSON(t, true))
+				return printJSON(t)
 			}
 			return cmdline.Print(os.Stdout, topicText(t, all, DialectFlags(root, t.Name)))
 		}
@@ -94,21 +94,14 @@ func topicText(t Topic, all bool, flags string) string {
 	return b.String()
 }
 
-// find returns the command that several words name, such as "session" "close".
-func find(d cmdline.Doc, words []string) (cmdline.Doc, bool) {
+// find returns the command that several words name, such as "session" "close", or nil.
+func find(d *cmdline.Command, words []string) *cmdline.Command {
 	for _, word := range words {
-		found := false
-		for _, sub := range d.Commands {
-			if sub.Name == word {
-				d, found = sub, true
-				break
-			}
-		}
-		if !found {
-			return d, false
+		if d = d.Sub(word); d == nil {
+			return nil
 		}
 	}
-	return d, true
+	return d
 }
 
 // AllTopics returns all topics, including computed ones.
@@ -133,7 +126,7 @@ func listing() string {
 	return b.String()
 }
 
-func names(root cmdline.Doc) []string {
-	names := wire.Map(root.Commands, func(c cmdline.Doc) string { return c.Name })
+func names(root *cmdline.Command) []string {
+	names := wire.Map(root.Commands, func(c *cmdline.Command) string { return c.Name })
 	return append(names, wire.Map(AllTopics(), func(t Topic) string { return t.Name })...)
 }

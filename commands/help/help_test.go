@@ -17,8 +17,8 @@ import (
 // TestHelpFits checks that help fits in help.Width columns and starts with the command's purpose and two examples, and that -h
 // prints at most 20 lines.
 func TestHelpFits(t *testing.T) {
-	var walk func(name string, d cmdline.Doc)
-	walk = func(name string, d cmdline.Doc) {
+	commands.Tree().Walk([]string{"rpcx"}, func(path []string, d *cmdline.Command) {
+		name := strings.Join(path, " ")
 		for _, brief := range []bool{false, true} {
 			text := help.Text(name, d, nil, brief)
 			narrow(t, name, text)
@@ -30,11 +30,7 @@ func TestHelpFits(t *testing.T) {
 				t.Errorf("%s: the purpose and two examples are not before the usage line:\n%s", name, text[:max(usage, 0)])
 			}
 		}
-		for _, sub := range d.Commands {
-			walk(name+" "+sub.Name, sub)
-		}
-	}
-	walk("rpcx", commands.Tree())
+	})
 	for _, topic := range help.AllTopics() {
 		narrow(t, topic.Name, topic.Text)
 	}

@@ -81,7 +81,7 @@ func differencesTable() string {
 
 // DialectFlags returns prose about the --set values of a dialect, and about its flags that other dialects lack. It
 // returns "" for other topics.
-func DialectFlags(root cmdline.Doc, name string) string {
+func DialectFlags(root *cmdline.Command, name string) string {
 	if !slices.Contains(all.Names(), name) {
 		return ""
 	}
@@ -117,18 +117,14 @@ var valueOf = map[string]string{
 }
 
 // flagsOf returns the flags, except --set, that a dialect shares with at most half of the dialects.
-func flagsOf(d cmdline.Doc, dialect string) (flags []cmdline.FlagDoc) {
-	for _, f := range d.Flags {
-		if slices.Contains(f.Dialects, dialect) && len(f.Dialects) <= len(all.Names())/2 && f.Names[0] != "set" {
-			flags = append(flags, f)
-		}
-	}
-	for _, c := range d.Commands {
-		for _, f := range flagsOf(c, dialect) {
-			if !slices.ContainsFunc(flags, func(known cmdline.FlagDoc) bool { return known.Names[0] == f.Names[0] }) {
+func flagsOf(root *cmdline.Command, dialect string) (flags []cmdline.Flag) {
+	root.Walk(nil, func(_ []string, c *cmdline.Command) {
+		for _, f := range c.Flags {
+			listed := slices.ContainsFunc(flags, func(known cmdline.Flag) bool { return known.Names[0] == f.Names[0] })
+			if !listed && slices.Contains(f.Dialects, dialect) && len(f.Dialects) <= len(all.Names())/2 && f.Names[0] != "set" {
 				flags = append(flags, f)
 			}
 		}
-	}
+	})
 	return flags
 }

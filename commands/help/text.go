@@ -1,7 +1,7 @@
 package help
 
 import (
-	"os"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,14 +11,9 @@ import (
 	"rpcx/wire"
 )
 
-// Print prints the help of a command: one screen if brief is set, otherwise all. The manual has the same text. more
+// Text returns the help of the command name: one screen if brief is set, otherwise all. The manual has the same text. more
 // lists flags that do not apply to the endpoint.
-func Print(w *os.File, name string, d cmdline.Doc, more []cmdline.FlagDoc, brief bool) error {
-	return cmdline.Print(w, Text(name, d, more, brief))
-}
-
-// Text returns the help of the command name. brief requests one screen.
-func Text(name string, d cmdline.Doc, more []cmdline.FlagDoc, brief bool) string {
+func Text(name string, d *cmdline.Command, more []cmdline.Flag, brief bool) string {
 	switch {
 	case brief:
 		return screen(name, d)
@@ -31,11 +26,14 @@ func Text(name string, d cmdline.Doc, more []cmdline.FlagDoc, brief bool) string
 	first := min(examplesFirst, len(all))
 	examples(&b, all[:first])
 	b.WriteString("\n")
-	usage(&b, name, d)
+	row(&b, "usage:", synopsis(name, d), 7)
 	if d.Description != "" {
 		b.WriteString("\n" + Prose(d.Description))
 	}
-	subcommands(&b, d)
+	if len(d.Commands) > 0 {
+		b.WriteString("\nCommands\n")
+		subcommands(&b, d)
+	}
 	allFlags(&b, slices.DeleteFunc(slices.Clone(d.Flags), isCommon))
 	if len(all) > first && len(d.Commands) == 0 {
 		b.WriteString("\nMore examples\n")
@@ -44,7 +42,7 @@ func Text(name string, d cmdline.Doc, more []cmdline.FlagDoc, brief bool) string
 	b.WriteString("\n")
 	commonFlags(&b, d)
 	furtherFlags(&b, name, d.Flags, more)
-	b.WriteString(whatElse(name, d))
+	references(&b, name, d)
 	return b.String()
 }
 
@@ -52,17 +50,15 @@ func Text(name string, d cmdline.Doc, more []cmdline.FlagDoc, brief bool) string
 const examplesFirst = 2
 
 // start returns the help of rpcx: what to try first, and the commands.
-func start(d cmdline.Doc) string {
+func start(d *cmdline.Command) string {
 	var b strings.Builder
 	row(&b, "", "rpcx: "+d.Usage, 0)
 	b.WriteString("\nTry first\n")
 	examples(&b, d.Examples[:examplesFirst])
 	b.WriteString("\n")
-	usage(&b, "rpcx", d)
+	row(&b, "usage:", synopsis("rpcx", d), 7)
 	b.WriteString("\n")
-	for _, c := range d.Commands {
-		row(&b, "  "+c.Name, c.Usage, 14)
-	}
+	subcommands(&b, d)
 	b.WriteString("\n")
 	row(&b, "", "An ENDPOINT is, for example, ws://host/, http://host/, tcp://host:port, exec:COMMAND or demo:NAME (rpcx help endpoints).", 0)
 	row(&b, "", "rpcx COMMAND -h prints one screen of help, and --help prints all of it; rpcx help lists the topics.", 0)
@@ -70,24 +66,24 @@ func start(d cmdline.Doc) string {
 }
 
 // isCommon reports whether all commands have the flag.
-func isCommon(f cmdline.FlagDoc) bool { return f.Group == cmdline.GroupCommon }
+func isCommon(f cmdline.Flag) bool { return f.Group == cmdline.GroupCommon }
 
 // commonFlags writes a sentence about the flags of all commands, which rpcx(1) lists.
-func commonFlags(b *strings.Builder, d cmdline.Doc) {
+func commonFlags(b *strings.Builder, d *cmdline.Command) {
 	if slices.ContainsFunc(d.Flags, isCommon) {
 		row(b, "", "In every command, -v traces messages (-vv: also bytes), --errors json prints JSON on stderr, and --color auto|always|never colors the output.", 0)
 	}
 }
 
 // has reports whether flags contains one of the flags in with, which has the form "--a or --b".
-func has(flags []cmdline.FlagDoc, with string) bool {
-	return slices.ContainsFunc(flags, func(f cmdline.FlagDoc) bool {
+func has(flags []cmdline.Flag, with string) bool {
+	return slices.ContainsFunc(flags, func(f cmdline.Flag) bool {
 		return slices.Contains(strings.FieldsFunc(with, func(r rune) bool { return r == ' ' || r == ',' }), "--"+f.Names[0])
 	})
 }
 
 // furtherFlags names the flags that require another endpoint or another flag.
-func furtherFlags(b *strings.Builder, name string, shown, more []cmdline.FlagDoc) {
+func furtherFlags(b *strings.Builder, name string, shown, more []cmdline.Flag) {
 	var with []string
 	beside := map[string][]string{}
 	others := false
@@ -110,10 +106,8 @@ func furtherFlags(b *strings.Builder, name string, shown, more []cmdline.FlagDoc
 	}
 }
 
-func usage(b *strings.Builder, name string, d cmdline.Doc) { row(b, "usage:", synopsis(name, d), 7) }
-
 // synopsis returns the command with its placeholders.
-func synopsis(name string, d cmdline.Doc) string {
+func synopsis(name string, d *cmdline.Command) string {
 	args, command := d.Args, ""
 	switch {
 	case len(d.Commands) > 0 && d.Args == "":
@@ -128,18 +122,14 @@ func synopsis(name string, d cmdline.Doc) string {
 	return name + " " + args + command
 }
 
-func subcommands(b *strings.Builder, d cmdline.Doc) {
-	if len(d.Commands) == 0 {
-		return
-	}
-	b.WriteString("\nCommands\n")
+func subcommands(b *strings.Builder, d *cmdline.Command) {
 	for _, c := range d.Commands {
 		row(b, "  "+c.Name, c.Usage, 14)
 	}
 }
 
 // allFlags writes the flags below their headings, in the order of the headings' first flags.
-func allFlags(b *strings.Builder, flags []cmdline.FlagDoc) {
+func allFlags(b *strings.Builder, flags []cmdline.Flag) {
 	var groups []string
 	for _, f := range flags {
 		if !slices.Contains(groups, f.Group) {
@@ -147,26 +137,17 @@ func allFlags(b *strings.Builder, flags []cmdline.FlagDoc) {
 		}
 	}
 	for _, g := range groups {
-		title := g
-		if g == "" {
-			title = "Flags"
+		b.WriteString("\n" + cmp.Or(g, "Flags") + "\n")
+		for _, f := range flags {
+			if f.Group == g {
+				row(b, "  "+flagForm(f), f.Usage, 28)
+			}
 		}
-		flagGroup(b, title, slices.DeleteFunc(slices.Clone(flags), func(f cmdline.FlagDoc) bool { return f.Group != g }))
-	}
-}
-
-func flagGroup(b *strings.Builder, title string, flags []cmdline.FlagDoc) {
-	if len(flags) == 0 {
-		return
-	}
-	b.WriteString("\n" + title + "\n")
-	for _, f := range flags {
-		row(b, "  "+flagForm(f), f.Usage, 28)
 	}
 }
 
 // flagForm returns a flag in the form "-q, --jq EXPR".
-func flagForm(f cmdline.FlagDoc) string {
+func flagForm(f cmdline.Flag) string {
 	form := "    --" + f.Names[0]
 	if len(f.Names) > 1 {
 		form = "-" + f.Names[1] + ", --" + f.Names[0]
@@ -178,7 +159,7 @@ func flagForm(f cmdline.FlagDoc) string {
 }
 
 // examplesOf returns the examples of a command, or the first ones of its subcommands.
-func examplesOf(d cmdline.Doc) []cmdline.Example {
+func examplesOf(d *cmdline.Command) []cmdline.Example {
 	if len(d.Examples) > 0 {
 		return d.Examples
 	}
@@ -200,27 +181,24 @@ func examples(b *strings.Builder, examples []cmdline.Example) {
 	}
 }
 
-// whatElse returns references to other help.
-func whatElse(name string, d cmdline.Doc) string {
-	var b strings.Builder
-	switch {
-	case len(d.Commands) > 0:
-		row(&b, "", name+" COMMAND --help has more.", 0)
-	default:
-		see := []string{"params", "endpoints", "output", "statuses"}
-		if slices.ContainsFunc(d.Flags, func(f cmdline.FlagDoc) bool { return f.Group == cmdline.GroupHooks }) {
-			see = append(see, "hooks")
-		}
-		row(&b, "", "See also rpcx help TOPIC: "+strings.Join(see, ", ")+".", 0)
+// references writes references to other help.
+func references(b *strings.Builder, name string, d *cmdline.Command) {
+	if len(d.Commands) > 0 {
+		row(b, "", name+" COMMAND --help has more.", 0)
+		return
 	}
-	return b.String()
+	see := []string{"params", "endpoints", "output", "statuses"}
+	if slices.ContainsFunc(d.Flags, func(f cmdline.Flag) bool { return f.Group == cmdline.GroupHooks }) {
+		see = append(see, "hooks")
+	}
+	row(b, "", "See also rpcx help TOPIC: "+strings.Join(see, ", ")+".", 0)
 }
 
 // statuses returns the topic statuses, the table of exit statuses.
 func statuses() string {
 	var b strings.Builder
 	for _, s := range cmdline.ExitStatuses() {
-		row(&b, "  "+strconv.Itoa(s.Code), s.Name+": "+s.Meaning, 7)
+		row(&b, "  "+strconv.Itoa(s.Code), string(s.Kind)+": "+s.Meaning, 7)
 	}
 	return b.String()
 }

@@ -32,11 +32,11 @@ const referenceMark = "{{manual}}\n"
 
 // A Topic is the text of `rpcx help NAME` and a page of the manual, rpcx-NAME(SECTION).
 type Topic struct {
-	Name    string
-	Section string // the section of the manual
-	Says    string // one phrase
-	Text    string // in the form of Prose
-	Brief   string // the part of Text that `rpcx help NAME` prints
+	Name    string `json:"name"`
+	Section string `json:"-"`              // the section of the manual
+	Says    string `json:"says"`           // one phrase
+	Text    string `json:"text,omitempty"` // in the form of Prose
+	Brief   string `json:"-"`              // the part of Text that `rpcx help NAME` prints
 }
 
 // Page returns the name of the topic's page in the manual, without the section.

@@ -183,16 +183,15 @@ func unusedResolve(l *cmdline.CommandLine, e endpoint.Endpoint) error {
 		return nil
 	}
 	r := Route{}
-	for _, f := range l.Flags {
-		if value, ok := strings.CutPrefix(f, "--resolve="); ok {
-			r.resolve = append(r.resolve, value)
-		}
-		if value, ok := strings.CutPrefix(f, "--proxy="); ok {
-			r.proxy = &value
-		}
+	for _, f := range l.Kept("resolve") {
+		_, value := cmdline.SplitFlag(f)
+		r.resolve = append(r.resolve, value)
 	}
 	if r.resolve == nil {
 		return nil
+	}
+	if l.Has("proxy") {
+		r.proxy = new(l.Last("proxy"))
 	}
 	to, err := r.route()
 	if err != nil {

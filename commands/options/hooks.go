@@ -32,7 +32,7 @@ func (h *Hooks) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.List(cmdline.GroupHooks, "on", "", "`NAME=ANSWER`: answer the peer's requests for NAME with ANSWER: a command, jq:EXPR, json:VALUE or another kind of hook (rpcx help hooks)", &h.On),
 		cmdline.List(cmdline.GroupHooks, "hooks", "", "`DIR|FILE`: answer with the executables in DIR, or with the run members of the catalog FILE", &h.Files),
-		cmdline.Text(cmdline.GroupHooks, "on-open", "", "run `ANSWER`, a command or jq:EXPR, after the handshake of each connection", &h.onOpen),
+		cmdline.Text(cmdline.GroupHooks, "on-open", "", "run `ANSWER`, a command or jq:EXPR, after the handshake of each connection", &h.onOpen).Filled("a command"),
 		cmdline.PositiveDuration(cmdline.GroupHooks, "hook-timeout", "kill hooks that run longer than `DURATION` (60s)", &h.timeout),
 		cmdline.Number(cmdline.GroupHooks, "hook-jobs", "run at most `N` hooks at once (16)", 1, &h.jobs),
 		cmdline.Bool(cmdline.GroupHooks, "strict-hooks", "", "exit with status 8 if any hook fails, even if the result does not depend on it", &h.Strict),

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"rpcx/commands/env"
 	"rpcx/format"
@@ -56,15 +55,6 @@ func TestFunctionsNeedHooks(t *testing.T) {
 	h.Functions["unknown"] = true
 	if f := wire.AsFault(h.checkFunctions(entries)); f == nil || f.Message != `no hook is called "unknown"` {
 		t.Error(f)
-	}
-}
-
-// TestShortly checks that durations under a minute are printed in hundredths of a second.
-func TestShortly(t *testing.T) {
-	for d, want := range map[time.Duration]string{1234 * time.Millisecond: "1.23s", 61500 * time.Millisecond: "1m2s"} {
-		if got := rounded(d); got != want {
-			t.Errorf("%v is %s, want %s", d, got, want)
-		}
 	}
 }
 

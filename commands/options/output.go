@@ -16,24 +16,15 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Output contains the flags for printing and for expectations.
+// Output contains the flags for printing and for expectations, and the options of one command, such as Count.
 type Output struct {
-	Jq          string
+	format.Options
 	rawStrings  bool
 	args        []string
 	jsonArgs    []string
-	template    string
 	decode      string
 	output      string
-	events      bool
-	Raw         bool
-	Null        bool
-	Pretty      bool
 	compact     bool
-	expect      []string
-	expectAny   []string
-	expectNone  []string
-	ExpectError string
 	expectCount int64
 }
 
@@ -41,37 +32,33 @@ type Output struct {
 func (o *Output) Flags() []cmdline.Flag {
 	o.expectCount = -1
 	return []cmdline.Flag{
-		cmdline.Text(cmdline.GroupOutput, "jq", "q", "filter each value with the jq program `EXPR`", &o.Jq),
+		cmdline.Text(cmdline.GroupOutput, "jq", "q", "filter each value with the jq program `EXPR`", &o.JQ),
 		cmdline.Bool(cmdline.GroupOutput, "raw-output", "r", "print strings without quotes", &o.rawStrings),
 		cmdline.List(cmdline.GroupOutput, "arg", "", "`NAME VALUE`: set $NAME to the string VALUE in jq programs", &o.args),
 		cmdline.List(cmdline.GroupOutput, "argjson", "", "`NAME VALUE`: set $NAME to the JSON value VALUE in jq programs", &o.jsonArgs),
-		cmdline.Text(cmdline.GroupOutput, "template", "", "format values with the Go template in `FILE`; a directory has a template for each content type", &o.template),
+		cmdline.Text(cmdline.GroupOutput, "template", "", "format values with the Go template in `FILE`; a directory has a template for each content type", &o.Template).Filled("a file"),
 		cmdline.Enum(cmdline.GroupOutput, "decode", "decode each value from `base64`, and write the bytes", &o.decode, []string{"base64"}),
-		cmdline.Text(cmdline.GroupOutput, "output", "o", "write the data to `FILE` (- for stdout)", &o.output),
-		cmdline.Bool(cmdline.GroupOutput, "events", "", "print whole events, including progress and log lines", &o.events),
+		cmdline.Text(cmdline.GroupOutput, "output", "o", "write the data to `FILE` (- for stdout)", &o.output).Filled("a file"),
+		cmdline.Bool(cmdline.GroupOutput, "events", "", "print whole events, including progress and log lines", &o.Events),
 		cmdline.Bool(cmdline.GroupOutput, "messages", "", "print whole messages, unchanged", &o.Raw),
 		cmdline.Bool(cmdline.GroupOutput, "null", "0", "end each value with NUL, not a line feed", &o.Null),
 		cmdline.Bool(cmdline.GroupOutput, "pretty", "", "indent JSON, as on a terminal", &o.Pretty),
 		cmdline.Bool(cmdline.GroupOutput, "compact", "c", "print each value on one line, as in a pipe", &o.compact),
-		cmdline.List(cmdline.GroupExpect, "expect", "", "fail unless the jq program `EXPR` is true for each value, or if there is none (status 4)", &o.expect),
-		cmdline.List(cmdline.GroupExpect, "expect-any", "", "fail unless `EXPR` is true for at least one value", &o.expectAny),
-		cmdline.List(cmdline.GroupExpect, "expect-none", "", "fail if `EXPR` is true for any value", &o.expectNone),
-		cmdline.Text(cmdline.GroupExpect, "expect-error", "", "fail unless the peer returns an error with the code `CODE` (any: any error)", &o.ExpectError),
+		cmdline.List(cmdline.GroupExpect, "expect", "", "fail unless the jq program `EXPR` is true for each value, or if there is none (status 4)", &o.Expect).Filled("a jq program"),
+		cmdline.List(cmdline.GroupExpect, "expect-any", "", "fail unless `EXPR` is true for at least one value", &o.ExpectAny).Filled("a jq program"),
+		cmdline.List(cmdline.GroupExpect, "expect-none", "", "fail if `EXPR` is true for any value", &o.ExpectNone).Filled("a jq program"),
+		cmdline.Text(cmdline.GroupExpect, "expect-error", "", "fail unless the peer returns an error with the code `CODE` (any: any error)", &o.ExpectError).Filled("a code"),
 		cmdline.Number(cmdline.GroupExpect, "expect-count", "fail unless there are exactly `N` values", 0, &o.expectCount),
 	}
 }
 
-// NewPrinter returns the pipeline that prints to stdout or the file of --output. more contains the options of one
-// command.
-func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output, more format.Options) (*format.Pipeline, error) {
+// NewPrinter returns the pipeline that prints to stdout or the file of --output.
+func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output) (*format.Pipeline, error) {
 	vars, err := o.vars()
 	if err != nil {
 		return nil, err
 	}
-	if err := notEmpty(run.Line); err != nil {
-		return nil, err
-	}
-	if err := o.compares(run.Line, more); err != nil {
+	if err := o.compares(run.Line); err != nil {
 		return nil, err
 	}
 	var to io.Writer = &run.Out
@@ -83,23 +70,20 @@ func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output, more format.Option
 		return nil, run.Line.Usage("with stdio:, rpcx cannot write the data to stdout, which carries messages").
 			WithHint("write the data to a file with --output FILE")
 	}
-	more.Events, more.Raw, more.Null = o.events, o.Raw, o.Null
-	more.Pretty = (screen.Terminal || o.Pretty) && !o.compact
-	more.Color, more.Terminal = screen.Color, screen.Terminal
-	more.JQ, more.Strings, more.Vars, more.Template = o.Jq, o.strings(), vars, o.template
-	more.Expect, more.ExpectAny, more.ExpectNone = o.expect, o.expectAny, o.expectNone
-	more.ExpectError = o.ExpectError
 	if err := o.decodes(run, screen); err != nil {
 		return nil, err
 	}
+	p := o.Options
+	p.Pretty = (screen.Terminal || o.Pretty) && !o.compact
+	p.Color, p.Terminal, p.Strings, p.Vars = screen.Color, screen.Terminal, o.strings(), vars
 	if o.expectCount >= 0 {
-		more.ExpectCount = &o.expectCount
+		p.ExpectCount = &o.expectCount
 	}
-	more.Debug = run.Console.Writer(format.FromJQ)
+	p.Debug = run.Console.Writer(format.FromJQ)
 	if run.Stderr.Terminal { // stdout may be a pipe to the same terminal
-		more.BeforeWrite = run.Console.Clear
+		p.BeforeWrite = run.Console.Clear
 	}
-	return format.New(to, more)
+	return format.New(to, p)
 }
 
 // strings returns how to print strings.
@@ -118,7 +102,7 @@ func (o *Output) decodes(run *env.Env, screen format.Screen) error {
 	switch {
 	case o.decode == "":
 		return nil
-	case o.rawStrings || o.Raw || o.events || o.Null || o.Pretty || o.compact || o.template != "":
+	case o.rawStrings || o.Raw || o.Events || o.Null || o.Pretty || o.compact || o.Template != "":
 		return run.Line.Usage("--decode writes bytes, and cannot be combined with --messages, --events, --null, --pretty, --compact, --template or -r")
 	case screen.Terminal:
 		return run.Line.Usage("--decode does not write bytes to a terminal").WithHint("write them to a file with --output FILE, or to a pipe")
@@ -128,56 +112,19 @@ func (o *Output) decodes(run *env.Env, screen format.Screen) error {
 
 // ForPeople reports whether to print tables in place of JSON, because stdout is a terminal and no flag selects values.
 func (o *Output) ForPeople(run *env.Env) bool {
-	return run.Stdout.Terminal && !o.toFile() && o.Jq == "" && o.decode == "" && !o.compact && o.template == ""
+	return run.Stdout.Terminal && !o.toFile() && o.JQ == "" && o.decode == "" && !o.compact && o.Template == ""
 }
 
 // toFile reports whether the data goes to a file. --output - is stdout.
 func (o *Output) toFile() bool { return o.output != "" && o.output != "-" }
 
-// nonEmpty lists the flags that need a value other than "", with a name for the value.
-var nonEmpty = []struct{ flag, takes string }{
-	{"expect", "a jq program"},
-	{"expect-any", "a jq program"},
-	{"expect-none", "a jq program"},
-	{"until", "a jq program"},
-	{"select", "a jq program"},
-	{"expect-error", "a code"},
-	{"method", "the name of a method"},
-	{"record", "a file"},
-	{"catalog", "a file"},
-	{"template", "a file"},
-	{"output", "a file"},
-	{"save", "a directory"},
-	{"on-open", "a command"},
-}
-
-// notEmpty rejects empty values of the flags in nonEmpty. A script with an unset variable must not run without its
-// expectation or its file.
-func notEmpty(l *cmdline.CommandLine) error {
-	for _, c := range nonEmpty {
-		if !l.Has(c.flag) {
-			continue
-		}
-		values, many := l.Value(c.flag).([]string)
-		if one, ok := l.Value(c.flag).(string); ok && !many {
-			values = []string{one}
-		}
-		for _, v := range values {
-			if strings.TrimSpace(v) == "" {
-				return l.Usage("--%s needs %s, not an empty value", c.flag, c.takes).WithHint("is a variable in the script unset?")
-			}
-		}
-	}
-	return nil
-}
-
 // compares returns an error for a condition that assigns ('.a = 1' for '.a == 1'), because it would always be true.
-func (o *Output) compares(l *cmdline.CommandLine, more format.Options) error {
+func (o *Output) compares(l *cmdline.CommandLine) error {
 	for _, group := range []struct {
 		flag    string
 		sources []string
 	}{
-		{"expect", o.expect}, {"expect-any", o.expectAny}, {"expect-none", o.expectNone}, {"until", []string{more.Until}}, {"select", []string{more.Select}},
+		{"expect", o.Expect}, {"expect-any", o.ExpectAny}, {"expect-none", o.ExpectNone}, {"until", []string{o.Until}}, {"select", []string{o.Select}},
 	} {
 		for _, source := range group.sources {
 			better, ok := jq.Comparison(source)

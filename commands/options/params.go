@@ -28,7 +28,7 @@ func LoadCatalog(file string) (*catalog.Catalog, error) {
 // Flags returns the flags of p.
 func (p *Params) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
-		cmdline.Text(cmdline.GroupParams, "catalog", "", "convert and check parameters with the catalog in `FILE`", &p.Catalog),
+		cmdline.Text(cmdline.GroupParams, "catalog", "", "convert and check parameters with the catalog in `FILE`", &p.Catalog).Filled("a file"),
 		cmdline.Bool(cmdline.GroupParams, "no-check", "", "send parameters even if they do not match their schema", &p.NoCheck),
 		cmdline.Bool(cmdline.GroupParams, "dry-run", "", "print the message without sending it", &p.DryRun),
 		cmdline.Enum(cmdline.GroupParams, "params-style", "`wrapped|object|positional`: send an object as the only element of an array (wrapped, the default for introspect), unchanged (object, the default for jsonrpc and jsonrpc1), or as an array of its values (positional)", &p.Style, []string{"wrapped", "object", "positional"}),

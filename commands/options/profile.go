@@ -12,75 +12,63 @@ import (
 	"rpcx/wire/redact"
 )
 
-// ApplyProfile sets flags to the values in p that apply in s. Flags on the command line take precedence. The profile's
-// hooks follow the hooks on the command line, and profileHeaders adds headers. Because commands share profiles,
-// ApplyProfile ignores keys for which the command has no flag, and traces keys that do not apply.
-func ApplyProfile(run *env.Env, p *profile.Profile, s Situation) error {
-	run.Profile = applicable(run, p, s)
-	redact.Sent(p.Secrets()...)
-	return apply(run, run.Profile, nil)
+// Apply sets flags to the values in p, the profile of the endpoint or nil, and in [default] of config.toml, that apply in
+// s. The command line takes precedence over the profile, and the profile over [default]. The profile's hooks follow the
+// hooks on the command line, and profileHeaders adds headers. Because commands share profiles, Apply ignores keys for
+// which the command has no flag, and traces keys that do not apply.
+func Apply(run *env.Env, p *profile.Profile, s Situation) error {
+	return applyWanted(run, p, s, func(*cmdline.Flag) bool { return true })
 }
 
-// ApplyDefaults sets flags to the values in [default] of config.toml that apply in s, unless the command line or the
-// profile sets them.
-func ApplyDefaults(run *env.Env, s Situation) error {
-	p, err := profile.Defaults()
-	if p == nil || err != nil {
+// ApplyTo is like Apply for the endpoint e of --to, but applies only the keys that help to reach e. Other keys are for
+// commands that call e, and flags of the same names may mean something else here.
+func ApplyTo(run *env.Env, e endpoint.Endpoint) error {
+	s := ForPeer(run.Line, e).With(e.Profile)
+	return applyWanted(run, e.Profile, s, func(f *cmdline.Flag) bool { return f.Group == cmdline.GroupConnection })
+}
+
+func applyWanted(run *env.Env, p *profile.Profile, s Situation, wanted func(*cmdline.Flag) bool) error {
+	if p != nil {
+		run.Profile = applicable(run, p, s, wanted)
+		redact.Sent(p.Secrets()...)
+		if err := apply(run, run.Profile, nil); err != nil {
+			return err
+		}
+	}
+	defaults, err := profile.Defaults()
+	if defaults == nil || err != nil {
 		return err
 	}
-	return apply(run, applicable(run, p, s), run.Profile)
+	return apply(run, applicable(run, defaults, s, wanted), run.Profile)
 }
 
-// applicable returns p with the keys that apply in s. It traces the others.
-func applicable(run *env.Env, p *profile.Profile, s Situation) *profile.Profile {
-	return only(p, func(k profile.Setting) bool {
-		if run.Line.Lookup(k.Key) == nil {
-			return true // apply ignores the key
+// applicable returns p with the wanted keys that apply in s. It traces those that do not apply.
+func applicable(run *env.Env, p *profile.Profile, s Situation, wanted func(*cmdline.Flag) bool) *profile.Profile {
+	q := *p
+	q.Settings = slices.DeleteFunc(slices.Clone(p.Settings), func(k profile.Setting) bool {
+		f := run.Line.Lookup(k.Key)
+		if f == nil || !wanted(f) {
+			return true
 		}
 		r := s.refusal(k.Key)
 		if r != nil {
 			run.Verbose(fmt.Sprintf("%s is ignored: it does not apply to %s; it needs %s", k.Where(), s.String(), r.needs.says()))
 		}
-		return r == nil
+		return r != nil
 	})
-}
-
-// only returns p with the wanted keys.
-func only(p *profile.Profile, wanted func(profile.Setting) bool) *profile.Profile {
-	q := *p
-	q.Settings = slices.DeleteFunc(slices.Clone(p.Settings), func(s profile.Setting) bool { return !wanted(s) })
 	return &q
-}
-
-// ApplyTo applies the keys of [default], and of the profile of e, the peer of --to, that help to reach e. Other keys
-// are for commands that call e, and flags of the same names may mean something else here.
-func ApplyTo(run *env.Env, e endpoint.Endpoint) error {
-	reaches := func(s profile.Setting) bool {
-		f := run.Line.Lookup(s.Key)
-		return f != nil && cmdline.GroupOf(f) == cmdline.GroupConnection
-	}
-	s := ForPeer(run.Line, e).With(e.Profile)
-	if p := e.Profile; p != nil {
-		if err := ApplyProfile(run, only(p, reaches), s); err != nil {
-			return err
-		}
-	}
-	p, err := profile.Defaults()
-	if p == nil || err != nil {
-		return err
-	}
-	return apply(run, applicable(run, only(p, reaches), s), run.Profile)
 }
 
 // apply sets the flags of p, except those on the command line or in over.
 func apply(run *env.Env, p, over *profile.Profile) error {
 	for _, s := range p.Settings {
 		adds := s.Key == "on" || s.Key == "hooks"
-		if s.Key == "header" || run.Line.Lookup(s.Key) == nil || run.Line.Has(s.Key) && !adds || over != nil && over.Setting(s.Key) != nil {
+		f := run.Line.Lookup(s.Key)
+		if s.Key == "header" || run.Line.Has(s.Key) && !adds || over != nil && over.Setting(s.Key) != nil {
 			continue
 		}
 		for _, val := range s.Values {
-			if err := run.Line.Cmd.Set(s.Key, val); err != nil {
+			if err := f.Set(val); err != nil {
 				return s.Fault(err)
 			}
 		}

@@ -38,7 +38,7 @@ const (
 // Flags returns the flags of every command that can record its conversation.
 func (r *Record) Flags() []cmdline.Flag {
 	return append([]cmdline.Flag{
-		cmdline.Text(cmdline.GroupRecord, "record", "", "record the conversation on a tape in `FILE`, with secrets redacted", &r.File),
+		cmdline.Text(cmdline.GroupRecord, "record", "", "record the conversation on a tape in `FILE`, with secrets redacted", &r.File).Filled("a file"),
 	}, r.sharedFlags()...)
 }
 

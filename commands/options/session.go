@@ -73,7 +73,7 @@ type StopConditions struct {
 func (e *StopConditions) Flags() []cmdline.Flag {
 	return []cmdline.Flag{
 		cmdline.Number("", "count", "stop after `N` values", 1, &e.Count),
-		cmdline.Text("", "until", "", "stop once the jq program `EXPR` is true for a value, and print that value last", &e.Until),
+		cmdline.Text("", "until", "", "stop once the jq program `EXPR` is true for a value, and print that value last", &e.Until).Filled("a jq program"),
 		cmdline.PositiveDuration("", "for", "stop after `DURATION`", &e.For),
 	}
 }
@@ -113,7 +113,9 @@ func (r *Reconnect) Options(run *env.Env, c *Connection) *session.Reconnect {
 	o := &session.Reconnect{
 		For:  r.limit.Or(0),
 		Lost: func(why error) { run.Console.Warn(why.Error() + "; reconnecting") },
-		Back: func(after time.Duration) { run.Console.Note("reconnected after " + rounded(after)) },
+		Back: func(after time.Duration) {
+			run.Console.Note("reconnected after " + after.Round(10*time.Millisecond).String())
+		},
 	}
 	if c.tokened {
 		o.Renew = func(ctx context.Context, cfg *transport.Config) error {
@@ -122,12 +124,4 @@ func (r *Reconnect) Options(run *env.Env, c *Connection) *session.Reconnect {
 		}
 	}
 	return o
-}
-
-func rounded(d time.Duration) string {
-	unit := time.Second
-	if d < 10*time.Second {
-		unit = 10 * time.Millisecond
-	}
-	return d.Round(unit).String()
 }

@@ -10,6 +10,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/params"
+	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
@@ -96,20 +97,14 @@ func (s *Settings) check(l *cmdline.CommandLine, e endpoint.Endpoint, name strin
 	case !declared.Handshake && !s.Requests:
 		return l.Usage("--set %s is a member of requests, but %s sends no requests", name, strings.Join(l.Path, " "))
 	case !scan.HasType(val, declared.Type):
-		return l.Usage("--set %s takes a value of type %s, not %s", name, declared.Type, wire.Quote(cut(val))).
+		return l.Usage("--set %s takes a value of type %s, not %s", name, declared.Type, wire.Quote(format.Cut(string(val), maxShown))).
 			WithHint(name + ":=JSON passes a value that is not a string")
 	}
 	return nil
 }
 
-// cut returns the start of a value for an error message.
-func cut(val []byte) string {
-	const most = 40
-	if len(val) > most {
-		return string(val[:most]) + "…"
-	}
-	return string(val)
-}
+// maxShown bounds a value in an error message.
+const maxShown = 40
 
 // Settable returns the values that --set accepts for e. requests includes members of requests.
 func Settable(e endpoint.Endpoint, requests bool) []dialect.Setting {

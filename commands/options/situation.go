@@ -20,17 +20,22 @@ type Situation struct {
 	has     func(flag string) bool
 }
 
-// ForPeer returns the situation of a command that calls e.
-func ForPeer(l *cmdline.CommandLine, e endpoint.Endpoint) Situation {
-	s := situation(l)
-	s.Dials, s.Unknown = []endpoint.Endpoint{e}, e.Dialect == ""
+// Alone returns the situation of a command that opens no connection.
+func Alone(l *cmdline.CommandLine) Situation {
+	return Situation{Command: strings.Join(l.Path, " "), has: l.Has}
+}
+
+// ForPeer returns the situation of a command that calls one of dials.
+func ForPeer(l *cmdline.CommandLine, dials ...endpoint.Endpoint) Situation {
+	s := Alone(l)
+	s.Dials, s.Unknown = dials, slices.ContainsFunc(dials, func(e endpoint.Endpoint) bool { return e.Dialect == "" })
 	return s
 }
 
-// ForClients returns the situation of a command that serves clients at e.
-func ForClients(l *cmdline.CommandLine, e endpoint.Endpoint) Situation {
-	s := situation(l)
-	s.Listens = []endpoint.Endpoint{e}
+// ForClients returns the situation of a command that serves clients at one of listens.
+func ForClients(l *cmdline.CommandLine, listens ...endpoint.Endpoint) Situation {
+	s := Alone(l)
+	s.Listens = listens
 	return s
 }
 
@@ -41,21 +46,10 @@ func Between(l *cmdline.CommandLine, listen, to endpoint.Endpoint) Situation {
 	return s
 }
 
-// Alone returns the situation of a command that opens no connection.
-func Alone(l *cmdline.CommandLine) Situation { return situation(l) }
-
-// Typed returns the situation of an incomplete command line, to which the user may add flags. at is its endpoint, or with listens
-// its LISTEN.
-func Typed(command string, at endpoint.Endpoint, listens bool) Situation {
-	s := Situation{Command: command, Dials: []endpoint.Endpoint{at}, Unknown: at.Dialect == "", has: func(flag string) bool { return flag != "probe" }}
-	if listens {
-		s.Dials, s.Listens = nil, s.Dials
-	}
-	return s
-}
-
-func situation(l *cmdline.CommandLine) Situation {
-	return Situation{Command: strings.Join(l.Path, " "), has: l.Has}
+// Begun returns s for a line to which the user may add flags: each flag counts as given, except --probe.
+func (s Situation) Begun() *Situation {
+	s.has = func(flag string) bool { return flag != "probe" }
+	return &s
 }
 
 // With returns s with a profile's keys as given flags.
@@ -102,10 +96,7 @@ func (s *Situation) refusal(flag string) *row {
 // certificates, for example, must not believe that the connection is encrypted.
 func (s Situation) Check(l *cmdline.CommandLine) error {
 	for _, given := range l.Flags {
-		name, _, _ := strings.Cut(strings.TrimPrefix(given, "--"), "=")
-		if f := l.Lookup(name); f != nil {
-			name = cmdline.LongFirst(f.Names())[0]
-		}
+		name, _ := cmdline.SplitFlag(given)
 		if r := s.refusal(name); r != nil {
 			return s.fault(l, r, name)
 		}
@@ -172,26 +163,26 @@ func Conditions() []Condition {
 	return wire.Map(table, func(r row) Condition { return Condition{r.flags, r.commands, r.needs.says()} })
 }
 
-// Describe adds the requirements of each flag to the documentation of a command and its subcommands. words name the
-// command.
-func Describe(d *cmdline.Doc, words ...string) {
-	command := strings.Join(words, " ")
-	for i := range d.Flags {
-		f := &d.Flags[i]
-		for _, r := range table {
-			switch {
-			case !slices.Contains(r.flags, f.Names[0]) || r.commands != nil && !slices.Contains(r.commands, command):
-			case r.with == "":
-				f.Needs = r.needs.says()
-				if r.needs.has != nil {
-					f.Dialects = dialectsWith(r.needs.has)
-				}
-			default:
-				f.With = r.with
-			}
+// Describe adds the requirements of each flag to a command and its subcommands. words name the command.
+func Describe(c *cmdline.Command, words ...string) {
+	c.Walk(words, func(path []string, c *cmdline.Command) {
+		for i := range c.Flags {
+			describe(&c.Flags[i], strings.Join(path, " "))
 		}
-	}
-	for i := range d.Commands {
-		Describe(&d.Commands[i], append(slices.Clone(words), d.Commands[i].Name)...)
+	})
+}
+
+func describe(f *cmdline.Flag, command string) {
+	for _, r := range table {
+		switch {
+		case !slices.Contains(r.flags, f.Names[0]) || r.commands != nil && !slices.Contains(r.commands, command):
+		case r.with == "":
+			f.Needs = r.needs.says()
+			if r.needs.has != nil {
+				f.Dialects = dialectsWith(r.needs.has)
+			}
+		default:
+			f.With = r.with
+		}
 	}
 }

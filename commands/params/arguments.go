@@ -45,8 +45,8 @@ func ParseArguments(words []string, o Options) (Arguments, error) {
 	if list != nil {
 		a.Args = scan.ArrayOf(list...)
 	}
-	if p.root != nil {
-		a.Kwargs = p.root.json()
+	if p.built != nil {
+		a.Kwargs = p.built.json
 	}
 	for at, hook := range p.funcs {
 		hooks["/kwargs"+at] = hook
@@ -87,7 +87,7 @@ func Argument(word string) (value json.RawMessage, hook string, err error) {
 
 // Positional converts an object of params to an array of its values, in the order of the names in t's schema, with null
 // in gaps. If the schema lacks some names, the values keep their order. Other params stay unchanged.
-func Positional(params json.RawMessage, t Typer) json.RawMessage {
+func Positional(params json.RawMessage, t *Typer) json.RawMessage {
 	if scan.Type(params) != 'o' {
 		return params
 	}

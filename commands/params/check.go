@@ -15,50 +15,49 @@ import (
 	"rpcx/wire/schema"
 )
 
-// ForMethod returns the Typer for one method of a catalog. Without a catalog or a schema for the method, the Typer
-// accepts everything. warn receives a warning for each unchecked part and may be nil. An unusable schema is a usage
-// Fault.
-func ForMethod(c *catalog.Catalog, conv catalog.Conventions, method string, warn func(text string)) (Typer, error) {
-	m := c.Method(method)
-	if m == nil || m.Params == nil {
-		return untyped{}, nil
+// A Typer applies the schema of one method's params. It matches positional params to the names of their positions. Without
+// a schema, there is no Typer: params accept everything, and text stays text.
+type Typer struct {
+	*schema.Schema
+	wraps bool // params may also be the only element of an array
+}
+
+// ForMethod returns the Typer for one method of a catalog, or nil without a schema. warn receives a warning for each
+// unchecked part and may be nil. An unusable schema is a usage Fault.
+func ForMethod(c *catalog.Catalog, conv catalog.Conventions, method string, warn func(text string)) (*Typer, error) {
+	if m := c.Method(method); m == nil || m.Params == nil {
+		return nil, nil
 	}
-	doc, err := c.Marshal()
-	if err != nil {
-		return nil, wire.NewFault(wire.Usage, "reading the catalog: "+err.Error(), err)
-	}
-	i := slices.Index(c.Names(), method)
-	s, err := schema.Compile(doc, "/methods/"+strconv.Itoa(i)+"/params", schema.Options{Warn: about("params of "+method, warn)})
+	s, err := compile(c, method, "params", warn)
 	if err != nil {
 		return nil, wire.NewFault(wire.Usage, "params of "+method+" in the catalog: "+err.Error(), err)
 	}
-	return typer{Schema: s, wraps: conv.WrappedParams}, nil
-}
-
-func about(subject string, warn func(string)) func(string) {
-	if warn == nil {
-		return nil
-	}
-	return func(text string) { warn(subject + ": " + text) }
+	return &Typer{Schema: s, wraps: conv.WrappedParams}, nil
 }
 
 // ForResult returns the schema of a method's result in a catalog, or nil. It warns about an unusable schema.
-func ForResult(c *catalog.Catalog, method string, warn func(text string)) (*schema.Schema, error) {
-	m := c.Method(method)
-	if m == nil || m.Result == nil {
-		return nil, nil
+func ForResult(c *catalog.Catalog, method string, warn func(text string)) *schema.Schema {
+	if m := c.Method(method); m == nil || m.Result == nil {
+		return nil
 	}
-	doc, err := c.Marshal()
-	if err != nil {
-		return nil, wire.NewFault(wire.Usage, "reading the catalog: "+err.Error(), err)
-	}
-	i := slices.Index(c.Names(), method)
-	s, err := schema.Compile(doc, "/methods/"+strconv.Itoa(i)+"/result", schema.Options{Warn: about("result of "+method, warn)})
+	s, err := compile(c, method, "result", warn)
 	if err != nil {
 		warn("the result of " + method + " is not checked: " + err.Error())
-		return nil, nil
 	}
-	return s, nil
+	return s
+}
+
+// compile returns the schema of a part of a method, params or result.
+func compile(c *catalog.Catalog, method, part string, warn func(text string)) (*schema.Schema, error) {
+	doc, err := c.Marshal()
+	if err != nil {
+		return nil, err
+	}
+	var o schema.Options
+	if warn != nil {
+		o.Warn = func(text string) { warn(part + " of " + method + ": " + text) }
+	}
+	return schema.Compile(doc, "/methods/"+strconv.Itoa(slices.Index(c.Names(), method))+"/"+part, o)
 }
 
 // FuncNames returns the names of the hooks that words pass as function values (key@on=NAME).
@@ -72,26 +71,8 @@ func FuncNames(args []string) map[string]bool {
 	return names
 }
 
-// untyped is the Typer of a method without a schema. Its values are strings.
-type untyped struct{}
-
-func (untyped) Coerce(_ context.Context, _ []string, text string) (json.RawMessage, error) {
-	return scan.AppendQuoted(nil, text), nil
-}
-
-func (untyped) Properties() []string { return nil }
-
-func (untyped) Undescribed(json.RawMessage) []schema.Undescribed { return nil }
-
-func (untyped) Check(context.Context, json.RawMessage) error { return nil }
-
-// A typer checks params against a schema. It matches positional params to the names of their positions.
-type typer struct {
-	*schema.Schema
-	wraps bool // params may also be the only element of an array
-}
-
-func (t typer) Check(ctx context.Context, params json.RawMessage) error {
+// Check returns why params do not match, or nil. A call without params has nil params.
+func (t *Typer) Check(ctx context.Context, params json.RawMessage) error {
 	err := t.Schema.Check(ctx, t.ByName(params))
 	if err == nil || !t.wraps {
 		return err
@@ -102,8 +83,8 @@ func (t typer) Check(ctx context.Context, params json.RawMessage) error {
 	return err
 }
 
-// Undescribed implements Typer.
-func (t typer) Undescribed(params json.RawMessage) []schema.Undescribed {
+// Undescribed returns the members of params that the schema allows but does not describe, if it describes others.
+func (t *Typer) Undescribed(params json.RawMessage) []schema.Undescribed {
 	params = t.ByName(params)
 	if sole := scan.Only(params); t.wraps && scan.Type(sole) == 'o' {
 		params = sole
@@ -144,7 +125,7 @@ func (p *parser) check(r Result) error {
 // shows this if another member selects the alternative of the schema. reread reports whether it changed a value.
 func (p *parser) reread(r *Result, err error) bool {
 	var m *schema.Mismatch
-	if !errors.As(err, &m) || m.Rule != "type" || p.root == nil {
+	if !errors.As(err, &m) || m.Rule != "type" || p.built == nil {
 		return false
 	}
 	i := slices.Index(p.texts, m.Pointer)
@@ -152,17 +133,13 @@ func (p *parser) reread(r *Result, err error) bool {
 		return false
 	}
 	p.texts = slices.Delete(p.texts, i, i+1)
-	n := p.root.at(m.Pointer)
-	if n == nil || n.kind != 0 {
-		return false
-	}
-	text, ok := scan.Text(n.raw)
+	text, ok := scan.Text(scan.At(p.built.json, m.Pointer))
 	v, verr := oneValue([]byte(text))
 	if !ok || verr != nil || scan.Type(v) == 's' {
 		return false
 	}
-	*n = *fromJSON(v)
-	r.Params = p.root.json()
+	p.built.json = put(p.built.json, m.Pointer, v)
+	r.Params = p.built.json
 	return true
 }
 
@@ -236,44 +213,42 @@ func (p *parser) repair(params json.RawMessage) json.RawMessage {
 		case !errors.As(err, &m):
 			return nil
 		}
-		root := fromJSON(params)
-		if n := root.at(m.Pointer); n == nil || !mend(n, m) && !p.retype(n, root, m.Pointer) {
+		better := mend(scan.At(params, m.Pointer), m)
+		if better == nil {
+			better = p.retype(params, m.Pointer)
+		}
+		if better == nil {
 			return nil
 		}
-		params = root.json()
+		params = put(params, m.Pointer, better)
 	}
 	return nil
 }
 
-// retype replaces a string with a value of the required type.
-func (p *parser) retype(n, root *node, pointer string) bool {
-	text, ok := scan.Text(n.raw)
-	if !ok || n.kind != 0 {
-		return false
+// retype returns the string at a JSON pointer as a value of the required type, or nil.
+func (p *parser) retype(params json.RawMessage, pointer string) json.RawMessage {
+	text, ok := scan.Text(scan.At(params, pointer))
+	if !ok {
+		return nil
 	}
-	v, err := p.o.Typer.Coerce(p.ctx, root.names(pointer), text)
+	v, err := p.o.Typer.Coerce(p.ctx, pathOf(params, pointer), text)
 	if err != nil || scan.Type(v) == 's' { // other members may show that no string is allowed
 		if v, err = oneValue([]byte(text)); err != nil || scan.Type(v) == 's' {
-			return false
+			return nil
 		}
 	}
-	n.raw = v
-	return true
+	return v
 }
 
-// mend applies the correction in a Mismatch to its node, and reports whether it succeeded. It does not invent values
-// for missing members.
-func mend(n *node, m *schema.Mismatch) bool {
+// mend returns val with the correction in a Mismatch, or nil. It does not invent values for missing members.
+func mend(val json.RawMessage, m *schema.Mismatch) json.RawMessage {
 	switch {
 	case m.Given != "":
-		n.open()
-		return n.rename(m.Given, m.Property)
+		return renamed(val, m.Given, m.Property)
 	case m.Property != "" && m.Nearest != "":
-		n.open()
-		return n.rename(m.Property, m.Nearest)
-	case m.Property == "" && m.Value != nil:
-		*n = node{raw: m.Value}
-		return true
+		return renamed(val, m.Property, m.Nearest)
+	case m.Property == "" && val != nil:
+		return m.Value
 	}
-	return false
+	return nil
 }

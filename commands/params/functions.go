@@ -22,11 +22,11 @@ var standIns = []string{`{}`, `""`, `0`, `[]`, `true`, `null`}
 // that may be about a stand-in. It tries several stand-ins, because such a mismatch may hide a real one.
 func (p *parser) checkAround(r Result) error {
 	for _, val := range standIns {
-		root := fromJSON(r.Params)
+		params := r.Params
 		for at := range r.Funcs {
-			*root.at(at) = node{raw: json.RawMessage(val)}
+			params = put(params, at, json.RawMessage(val))
 		}
-		err := p.o.Typer.Check(p.ctx, root.json())
+		err := p.o.Typer.Check(p.ctx, params)
 		if err == nil || !excused(err, r.Funcs) {
 			return err
 		}

@@ -18,22 +18,9 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// A Typer applies the schema of one method's params.
-type Typer interface {
-	// Coerce converts text to the value at path, which contains property names, and "[]" for a further element of an
-	// array.
-	Coerce(ctx context.Context, path []string, text string) (json.RawMessage, error)
-	// Properties returns the names of the params in order.
-	Properties() []string
-	// Check returns why params do not match, or nil. A call without params has nil params.
-	Check(ctx context.Context, params json.RawMessage) error
-	// Undescribed returns the members of params that the schema allows but does not describe, if it describes others.
-	Undescribed(params json.RawMessage) []schema.Undescribed
-}
-
 // Options configure Parse. The zero value uses no types and no stdin.
 type Options struct {
-	Typer    Typer                             // nil without a known schema
+	Typer    *Typer                            // nil without a known schema
 	NoCheck  bool                              // send a value that does not match its schema as a string
 	Stdin    io.Reader                         // read at most once, and only if a word requires it
 	ReadFile func(name string) ([]byte, error) // os.ReadFile by default
@@ -132,8 +119,8 @@ func Parse(ctx context.Context, args []string, o Options) (Result, error) {
 		}
 	}
 	r := Result{Params: p.whole, Funcs: p.funcs}
-	if p.root != nil {
-		r.Params = p.root.json()
+	if p.built != nil {
+		r.Params = p.built.json
 	}
 	err := p.check(r)
 	for p.reread(&r, err) {
@@ -151,7 +138,7 @@ type parser struct {
 	args  []string
 	o     Options
 	whole json.RawMessage // params that keys do not change, or nil
-	root  *node           // params that keys build or change, or nil
+	built *builder        // params that keys build or change, or nil
 	funcs map[string]string
 	stdin string   // the word that has read stdin, or ""
 	texts []string // the places of key=text values
@@ -177,7 +164,7 @@ func (p *parser) readBare() error {
 	one, keys := scan.Type(values[0]), len(p.args) > len(bare)
 	switch {
 	case len(bare) == 1 && one == 'o' && keys:
-		p.root = fromJSON(values[0])
+		p.built = newBuilder(values[0])
 	case keys:
 		first := p.args[bare[0]]
 		return fault(fmt.Sprintf("key=value is merged into an object, but %s is not an object", clip(first)), first,

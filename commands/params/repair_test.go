@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"rpcx/wire"
-	"rpcx/wire/catalog"
 )
 
 // TestRepaired checks that a text is corrected only if its meaning is clear, and that a string never replaces an object.
@@ -31,15 +30,8 @@ func TestRepaired(t *testing.T) {
 // TestMisspelt checks that a misspelt member is renamed to the missing one, even if the schema accepts any member, and that the
 // schema's own members are not renamed.
 func TestMisspelt(t *testing.T) {
-	c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"list","params":{"type":"object","required":["path"],"properties":{
-		"path":{"type":"string","examples":["/"]},"paths":{"type":"array"},"depth":{"type":"integer"}}}}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	typer, err := ForMethod(c, catalog.Conventions{}, "list", func(string) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	typer := typerOf(t, `{"catalog":1,"methods":[{"name":"list","params":{"type":"object","required":["path"],"properties":{
+		"path":{"type":"string","examples":["/"]},"paths":{"type":"array"},"depth":{"type":"integer"}}}}]}`, "list")
 	for _, c := range []struct{ args, message, hint, better string }{
 		{`pth=/a`, `lacks "path" (there is "pth"); did you mean path? (schema rule "required"`, `--no-check`, `{"path":"/a"}`},
 		{`pth:=5 depth=2`, `lacks "path" (there is "pth"); did you mean path?`, `--no-check`, ``},

@@ -30,12 +30,7 @@ func oneValue(b []byte) (json.RawMessage, error) {
 	if !utf8.Valid(b) {
 		return nil, errors.New("not UTF-8")
 	}
-	start := scan.Skip(b, 0)
-	end, err := scan.Value(b, start, wire.DefaultMaxDepth)
-	if err != nil {
-		return nil, err
-	}
-	return scan.Compact(nil, b[start:end]), nil
+	return scan.Compact(nil, scan.Trim(b)), nil
 }
 
 // place adds line and column to an error in text of several lines.
@@ -54,59 +49,33 @@ type step struct {
 	more bool   // another element of an array, written []
 }
 
+// Escaped characters in a key become bytes that valid keys do not contain, and then the characters themselves.
+var (
+	escapes   = strings.NewReplacer(`\.`, "\xfe", `\[`, "\xff")
+	unescapes = strings.NewReplacer("\xfe", ".", "\xff", "[")
+)
+
 // parsePath splits a key into steps. a.b nests, a[] appends, and \. and \[ are literal.
-func parsePath(key string) ([]step, error) {
-	p := pathParser{key: key}
-	for i := 0; i < len(key); i++ {
-		c := key[i]
-		switch {
-		case c == '.':
-			if err := p.endName(); err != nil {
-				return nil, err
-			}
-			p.appended = false
-			continue
-		case c == '[':
-			if i+1 >= len(key) || key[i+1] != ']' {
-				return nil, fmt.Errorf(`in the key %s only [] may follow a name; \[ is a literal bracket`, strconv.Quote(key))
-			}
-			if err := p.endName(); err != nil {
-				return nil, err
-			}
-			i++
-			p.path, p.appended = append(p.path, step{more: true}), true
-			continue
-		case c == '\\' && i+1 < len(key) && (key[i+1] == '.' || key[i+1] == '['):
-			i++
-			c = key[i]
+func parsePath(key string) (path []step, err error) {
+	for part := range strings.SplitSeq(escapes.Replace(key), ".") {
+		name, brackets := part, ""
+		if i := strings.IndexByte(part, '['); i >= 0 {
+			name, brackets = part[:i], part[i:]
 		}
-		if p.appended {
+		switch rest := strings.ReplaceAll(brackets, "[]", ""); {
+		case name == "":
+			return nil, fmt.Errorf("the key %s has an empty name", strconv.Quote(key))
+		case strings.HasPrefix(rest, "["):
+			return nil, fmt.Errorf(`in the key %s only [] may follow a name; \[ is a literal bracket`, strconv.Quote(key))
+		case rest != "":
 			return nil, fmt.Errorf("in the key %s a dot must follow []", strconv.Quote(key))
 		}
-		p.name = append(p.name, c)
+		path = append(path, step{name: unescapes.Replace(name)})
+		for range strings.Count(brackets, "[]") {
+			path = append(path, step{more: true})
+		}
 	}
-	err := p.endName()
-	return p.path, err
-}
-
-// A pathParser is the state of parsePath.
-type pathParser struct {
-	key      string
-	path     []step
-	name     []byte // of the current step
-	appended bool   // the last step was []
-}
-
-// endName ends the name of a step. A name may be empty only after [].
-func (p *pathParser) endName() error {
-	if len(p.name) == 0 && !p.appended {
-		return fmt.Errorf("the key %s has an empty name", strconv.Quote(p.key))
-	}
-	if len(p.name) > 0 {
-		p.path = append(p.path, step{name: string(p.name)})
-	}
-	p.name = nil
-	return nil
+	return path, nil
 }
 
 // names returns a path in the form for a Typer.

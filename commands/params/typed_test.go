@@ -21,17 +21,23 @@ const shop = `{"catalog":1,"methods":[{"name":"list","params":{"type":"object","
 	"level":{"enum":[1,2,3]},"short":{"type":"string","maxLength":2},"set":{"type":"object","oneOf":[{"properties":{"as":{"const":"n"},"to":{"type":"integer"}}},
 		{"properties":{"as":{"const":"s"},"to":{"type":"string"}}}]}}}},{"name":"free"}],"$defs":{"money":{"type":"number"}}}`
 
-func typed(t testing.TB, nocheck bool, args ...string) (Result, error) {
+// typerOf returns the Typer of a method in a catalog.
+func typerOf(t testing.TB, text, method string) *Typer {
 	t.Helper()
-	c, err := catalog.Parse([]byte(shop))
+	c, err := catalog.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	typer, err := ForMethod(c, catalog.Conventions{}, "list", func(w string) { t.Errorf("warning: %s", w) })
+	typer, err := ForMethod(c, catalog.Conventions{}, method, func(w string) { t.Errorf("warning: %s", w) })
 	if err != nil || typer == nil {
 		t.Fatal(typer, err)
 	}
-	return Parse(context.Background(), args, Options{Typer: typer, NoCheck: nocheck, ReadFile: files})
+	return typer
+}
+
+func typed(t testing.TB, nocheck bool, args ...string) (Result, error) {
+	t.Helper()
+	return Parse(context.Background(), args, Options{Typer: typerOf(t, shop, "list"), NoCheck: nocheck, ReadFile: files})
 }
 
 func TestTyping(t *testing.T) {
@@ -110,16 +116,9 @@ func TestPositionalParamsAreCheckedByOrder(t *testing.T) {
 
 // A schema cannot describe functions. rpcx checks all other values.
 func TestParamsWithFunctionsAreChecked(t *testing.T) {
-	c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"each","params":{"type":"object","required":["id","do"],"additionalProperties":false,
+	typer := typerOf(t, `{"catalog":1,"methods":[{"name":"each","params":{"type":"object","required":["id","do"],"additionalProperties":false,
 		"properties":{"id":{"type":"string"},"n":{"type":"integer"},"do":{"type":"string"},"all":{"type":"array","items":{"type":"string"}},
-		"to":{"oneOf":[{"required":["a"],"properties":{"a":{"required":["$fn"]}}},{"required":["b"]}]}}}}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	typer, err := ForMethod(c, catalog.Conventions{}, "each", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+		"to":{"oneOf":[{"required":["a"],"properties":{"a":{"required":["$fn"]}}},{"required":["b"]}]}}}}]}`, "each")
 	for _, c := range []struct{ words, want string }{
 		{"do@on=f id=1", `{"do":null,"id":"1"}`},
 		{"do@on=f id=1 n=2 all[]=a all[]@on=g", `{"do":null,"id":"1","n":2,"all":["a",null]}`},
@@ -174,14 +173,7 @@ func FuzzParse(f *testing.F) {
 	} {
 		f.Add(s, `{"x":[1]}`)
 	}
-	c, err := catalog.Parse([]byte(shop))
-	if err != nil {
-		f.Fatal(err)
-	}
-	typer, err := ForMethod(c, catalog.Conventions{}, "list", nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	typer := typerOf(f, shop, "list")
 	f.Fuzz(func(t *testing.T, words, stdin string) {
 		args := strings.Split(words, "\x00")
 		for _, arg := range args {
@@ -191,7 +183,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%q: split as %q %q %q", arg, key, op, value)
 			}
 		}
-		for _, ty := range []Typer{nil, typer} {
+		for _, ty := range []*Typer{nil, typer} {
 			r, err := Parse(context.Background(), args, Options{Typer: ty, Stdin: strings.NewReader(stdin), ReadFile: files, Funcs: true})
 			if err != nil {
 				if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage {
@@ -209,7 +201,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%q: %s is neither object nor array", args, r.Params)
 			}
 			for pointer := range r.Funcs {
-				if n := fromJSON(r.Params).at(pointer); n == nil || string(n.json()) != "null" {
+				if string(scan.At(r.Params, pointer)) != "null" {
 					t.Fatalf("%q: nothing at %s of %s", args, pointer, r.Params)
 				}
 			}
@@ -219,19 +211,12 @@ func FuzzParse(f *testing.F) {
 
 // TestRefusalsWhole compares whole errors about invalid params, with the correction and, if one is known, an example.
 func TestRefusalsWhole(t *testing.T) {
-	c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"m","params":{"type":"object","additionalProperties":false,"required":["a"],"properties":{
+	typer := typerOf(t, `{"catalog":1,"methods":[{"name":"m","params":{"type":"object","additionalProperties":false,"required":["a"],"properties":{
 		"a":{"type":"integer","examples":[7]},
 		"in":{"type":"object","required":["b c"],"properties":{"b c":{"type":"string","examples":["x"]},"n":{"type":"integer"}}},
 		"list":{"type":"array","items":{"type":"object","required":["d"],"properties":{"d":{"type":"boolean","examples":[true]}}}},
 		"deep":{"type":"object","required":["e"],"properties":{"e":{"type":"string","examples":["y"]}}},
-		"one":{"oneOf":[{"type":"object","required":["kind","v"],"properties":{"kind":{"const":"number"},"v":{"type":"integer"}}},{"type":"object","required":["kind","v"],"properties":{"kind":{"const":"text"},"v":{"type":"string"}}}]}}}}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	typer, err := ForMethod(c, catalog.Conventions{}, "m", func(w string) { t.Errorf("warning: %s", w) })
-	if err != nil {
-		t.Fatal(err)
-	}
+		"one":{"oneOf":[{"type":"object","required":["kind","v"],"properties":{"kind":{"const":"number"},"v":{"type":"integer"}}},{"type":"object","required":["kind","v"],"properties":{"kind":{"const":"text"},"v":{"type":"string"}}}]}}}}]}`, "m")
 	for _, tt := range []struct{ args, message, hint, better string }{
 		{``, `params: lacks "a" (schema rule "required")`, `for example a:=7`, ``},
 		{`a=1|in={}`, `params: /in: lacks "b c" (schema rule "required")`, `for example '{"b c":"x"}'`, ``},
@@ -267,14 +252,7 @@ func TestRefusalsWhole(t *testing.T) {
 // TestPositional checks that the values of an object are in the order of the names in the schema, with null for missing values, and
 // keep their own order if the schema has no names.
 func TestPositional(t *testing.T) {
-	c, err := catalog.Parse([]byte(shop))
-	if err != nil {
-		t.Fatal(err)
-	}
-	typer, err := ForMethod(c, catalog.Conventions{}, "list", func(string) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	typer := typerOf(t, shop, "list")
 	for params, want := range map[string]string{
 		`[1]`: `[1]`, `{}`: `[]`, `{"id":"a"}`: `["a"]`, `{"exact":true,"id":"a"}`: `["a",null,true]`, `{"limit":1}`: `[null,1]`,
 		`{"odd":1,"id":"a"}`: `[1,"a"]`, `null`: `null`,
@@ -292,15 +270,8 @@ func TestPositional(t *testing.T) {
 // 1000 bytes.
 func TestExamplesHaveBounds(t *testing.T) {
 	say := func(schema string) (hint string) {
-		c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"m","params":` + schema + `}]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		typer, err := ForMethod(c, catalog.Conventions{}, "m", func(w string) { t.Errorf("warning: %s", w) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = Parse(context.Background(), []string{"{}"}, Options{Typer: typer})
+		typer := typerOf(t, `{"catalog":1,"methods":[{"name":"m","params":`+schema+`}]}`, "m")
+		_, err := Parse(context.Background(), []string{"{}"}, Options{Typer: typer})
 		f := wire.AsFault(err)
 		if f == nil {
 			t.Fatalf("%s: %v", schema, err)

@@ -31,10 +31,10 @@ func (p *parser) readKey(i int) error {
 	if err != nil {
 		return err
 	}
-	if p.root == nil {
-		p.root = &node{kind: 'o'}
+	if p.built == nil {
+		p.built = newBuilder(nil)
 	}
-	pointer, err := p.root.set(path, v, arg)
+	pointer, err := p.built.set(path, v, arg)
 	if err != nil {
 		return fault("parameter "+clip(arg)+": "+err.Error(), arg, "give each key once")
 	}

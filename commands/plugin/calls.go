@@ -98,10 +98,10 @@ func (v verb) command(run *env.Env) *cmdline.Command {
 		cmdline.Bool(cmdline.GroupParams, "dry-run", "", "print the message without sending it", &o.dryRun),
 	}
 	return &cmdline.Command{
-		Name: v.name, Usage: v.usage, ArgsUsage: usage, Description: about,
-		Metadata: map[string]any{cmdline.ExamplesKey: v.examples},
+		Name: v.name, Usage: v.usage, Args: usage, Description: about,
+		Examples: v.examples,
 		Flags:    append(flags, o.flags.all(run)...),
-		Action:   func(ctx context.Context, _ *cmdline.Command) error { return v.run(ctx, run, o) },
+		Action:   func(ctx context.Context) error { return v.run(ctx, run, o) },
 	}
 }
 

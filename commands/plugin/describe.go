@@ -29,15 +29,15 @@ func describeCommand(run *env.Env) *cmdline.Command {
 		cmdline.Bool("", "as-catalog", "", "print a catalog in the format of rpcx describe", &o.catalog),
 	}
 	return &cmdline.Command{
-		Name: "describe", Usage: "print a plugin's functions, classes and constants", ArgsUsage: "ENDPOINT",
+		Name: "describe", Usage: "print a plugin's functions, classes and constants", Args: "ENDPOINT",
 		Description: `Prints the library's name, functions (with source, if available), classes,
 properties and constants as JSON (on a terminal, as tables).`,
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+		Examples: []cmdline.Example{
 			{Says: "Print the functions of the embedded plugin", Command: "rpcx plugin describe demo:scriptling -q '.functions[].name'"},
 			{Says: "Write a catalog for rpcx serve and rpcx plugin serve", Command: "rpcx plugin describe demo:scriptling --as-catalog > plugin.json"},
-		}},
+		},
 		Flags:  append(flags, o.flags.all(run)...),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runDescribe(ctx, run, o) },
+		Action: func(ctx context.Context) error { return runDescribe(ctx, run, o) },
 	}
 }
 
@@ -49,7 +49,7 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	if len(rest) > 0 {
 		return run.Line.Usage("plugin describe takes only an endpoint, not %q", rest[0])
 	}
-	print, err := options.NewPrinter(run, e, &o.Out, format.Options{})
+	print, err := options.NewPrinter(run, e, &o.Out)
 	if err != nil {
 		return err
 	}

@@ -44,8 +44,8 @@ func (o *flags) all(run *env.Env) []cmdline.Flag {
 // pluginsOnly removes the flags that do not apply to plugins.
 func pluginsOnly(flags []cmdline.Flag) []cmdline.Flag {
 	return slices.DeleteFunc(flags, func(f cmdline.Flag) bool {
-		return slices.Contains([]string{"dialect", "subprotocol", "runtime", "to"}, f.Names()[0]) ||
-			slices.Contains([]string{cmdline.GroupScomp, cmdline.GroupScriptling, cmdline.GroupKept}, cmdline.GroupOf(f))
+		return slices.Contains([]string{"dialect", "subprotocol", "runtime", "to"}, f.Names[0]) ||
+			slices.Contains([]string{cmdline.GroupScomp, cmdline.GroupScriptling, cmdline.GroupKept}, f.Group)
 	})
 }
 
@@ -54,7 +54,7 @@ func Command(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "plugin",
 		Usage:       "use or serve a Scriptling plugin",
-		ArgsUsage:   "describe|call|new|method|get|set|destroy|run|serve ...",
+		Args:        "describe|call|new|method|get|set|destroy|run|serve ...",
 		Description: description,
 		Commands: append(verbCommands(run),
 			describeCommand(run), runCommand(run), serveCommand(run)),
@@ -98,7 +98,7 @@ type operation struct {
 
 // request returns the request of a command that makes calls on its own connection, or on a session's.
 func (o *flags) request(run *env.Env, e endpoint.Endpoint) (*request.Request, error) {
-	r, err := request.New(run, &o.Client, e, options.Params{}, format.Options{})
+	r, err := request.New(run, &o.Client, e, options.Params{})
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func runCommand(run *env.Env) *cmdline.Command {
 	o := &runOptions{}
 	flags := []cmdline.Flag{cmdline.Text("", "file", "f", "read the steps from `FILE` (- for stdin)", &o.file)}
 	return &cmdline.Command{
-		Name: "run", Usage: "run several steps over one connection", ArgsUsage: "ENDPOINT -f STEPS",
+		Name: "run", Usage: "run several steps over one connection", Args: "ENDPOINT -f STEPS",
 		Description: `STEPS is a file with one JSON object for each step. Each object has one of these members: call
 with the name of a function, new with the name of a class, method with the name of a method,
 get or set with the name of a property, or destroy with the name of the step that created the
@@ -30,12 +30,12 @@ object, or the object's reference. args and kwargs are the arguments; the only a
 is the value. as gives the step a name: in the arguments of later steps, {"$step":NAME} stands
 for its result. In arguments, {"$on":NAME} is a callback that --on NAME=ANSWER answers. rpcx
 prints the result of each step on one line, and stops at the first step that fails.`,
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+		Examples: []cmdline.Example{
 			{Says: "Create an object and call one of its methods", Command: `printf '%s\n' '{"as":"c","new":"Config"}' '{"method":"get","on":"c","args":["color"]}' | rpcx plugin run demo:scriptling -f -`},
 			{Says: "Run the steps in a file", Command: "rpcx plugin run exec:./plugin -f steps.ndjson"},
-		}},
+		},
 		Flags:  append(flags, o.flags.all(run)...),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runRun(ctx, run, o) },
+		Action: func(ctx context.Context) error { return runRun(ctx, run, o) },
 	}
 }
 

@@ -39,14 +39,14 @@ func serveCommand(run *env.Env) *cmdline.Command {
 		flags = append(flags, group...)
 	}
 	return &cmdline.Command{
-		Name: "serve", Usage: "serve hooks as a plugin", ArgsUsage: "[-- COMMAND ARGS...]",
+		Name: "serve", Usage: "serve hooks as a plugin", Args: "[-- COMMAND ARGS...]",
 		Description: serveDescription,
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+		Examples: []cmdline.Example{
 			{Says: "Serve a plugin with one function, and call it", Command: `rpcx plugin call "exec:rpcx plugin serve --on 'greet=jq:\"Hello, \" + .args[0]'" greet Ada`},
 			{Says: "Serve the hooks in a file over HTTP", Command: "rpcx plugin serve --listen http://127.0.0.1:0/ --hooks plugin.json"},
-		}},
+		},
 		Flags:  pluginsOnly(flags),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return runServe(ctx, run, o) },
+		Action: func(ctx context.Context) error { return runServe(ctx, run, o) },
 	}
 }
 

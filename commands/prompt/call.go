@@ -64,11 +64,10 @@ func (p *prompt) call(text string) {
 		return
 	}
 	go func() {
-		p.end(c, cat, guarded(func() error {
-			answer := request.NewResponsePrinter(p.Env, p.Conv, p.Print, c.deadline)
-			answer.Method, answer.Stream, answer.Jobs = c.method, op.Kind == dialect.Subscribe, true
-			return answer.Read(&labelled{Stream: st, p: p, c: c})
-		}))
+		defer wire.Guard()
+		answer := request.NewResponsePrinter(p.Env, p.Conv, p.Print, c.deadline)
+		answer.Method, answer.Stream, answer.Jobs = c.method, op.Kind == dialect.Subscribe, true
+		p.end(c, cat, answer.Read(&labelled{Stream: st, p: p, c: c}))
 	}()
 }
 
@@ -87,7 +86,9 @@ func (p *prompt) operation(c *call, args []string, cat **catalog.Catalog) (op di
 	if p.streams(*cat, c.method) {
 		op.Kind = dialect.Subscribe
 	}
-	return op, request.FillParams(ctx, p.Env, e, &op, args, p.Params, *cat)
+	undescribed, err := request.FillParams(ctx, p.Env, e, &op, args, p.Params, *cat)
+	request.WarnTypos(p.Env, c.method, undescribed)
+	return op, err
 }
 
 func (p *prompt) end(c *call, cat *catalog.Catalog, err error) {

@@ -38,24 +38,33 @@ func explainPrompt(p *prompt) bool {
 }
 
 // listen reads the keyboard until Ctrl-D. It executes lines one by one while the user can type more.
-func (p *prompt) listen() error {
+func (p *prompt) listen() {
+	defer wire.Guard()
 	lines := make(chan string, queuedLines)
 	done := make(chan struct{})
 	go func() {
+		defer wire.Guard()
 		defer close(done)
-		p.failed(guarded(func() error {
-			for line := range lines {
-				p.line(line)
-			}
-			return nil
-		}))
+		for line := range lines {
+			p.line(line)
+		}
 	}()
+	for line, ok := p.next(); ok; line, ok = p.next() {
+		lines <- line
+	}
+	close(lines)
+	select {
+	case <-done:
+	case <-time.After(env.CloseTimeout):
+	}
+}
+
+// next returns the next line to execute, which may consist of several typed lines. It returns false at Ctrl-D or exit.
+func (p *prompt) next() (string, bool) {
 	for {
 		line, err := p.screen.ReadLine()
 		if err != nil {
-			close(lines)
-			awaitLines(done)
-			return nil
+			return "", false
 		}
 		p.Deadline.Touch()
 		p.rest += line
@@ -67,27 +76,13 @@ func (p *prompt) listen() error {
 		line, p.rest, p.filled = p.rest, "", false
 		p.screen.SetText(promptText)
 		p.past.keep(line)
-		if say := promptCommands[strings.TrimSpace(line)]; say != nil && !p.hasMethod(strings.TrimSpace(line)) {
-			if say(p) {
-				close(lines)
-				awaitLines(done)
-				return nil
-			}
-			continue
+		say := promptCommands[strings.TrimSpace(line)]
+		if say == nil || p.hasMethod(strings.TrimSpace(line)) {
+			return line, true
 		}
-		select {
-		case lines <- line:
-		case <-done:
-			return nil // after a defect, which was reported
+		if say(p) {
+			return "", false
 		}
-	}
-}
-
-// awaitLines waits at most env.CloseTimeout for the execution of typed lines.
-func awaitLines(done <-chan struct{}) {
-	select {
-	case <-done:
-	case <-time.After(env.CloseTimeout):
 	}
 }
 

@@ -82,14 +82,20 @@ func (p *prompt) run() (err error) {
 	if p.Endpoint.Demo != "" {
 		p.ask() // a peer in this process responds at once
 	}
-	received, typed := make(chan error, 1), make(chan error, 1)
-	go func() { received <- guarded(p.show) }()
-	go func() { typed <- guarded(p.listen) }()
+	received, left := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer wire.Guard()
+		received <- p.show()
+	}()
+	go func() {
+		defer close(left)
+		p.listen()
+	}()
 	select {
 	case err = <-received:
 		received <- nil
 		err = p.ended(err)
-	case err = <-typed:
+	case <-left:
 	case err = <-p.fatal:
 	case <-p.Deadline.Ctx.Done():
 		err = env.Cause(p.Deadline.Ctx, p.Deadline.Ctx.Err())
@@ -144,16 +150,6 @@ func (p *prompt) leave() {
 	defer done()
 	_ = p.Pipe.Finish(ctx)
 	p.Pipe.Stop()
-}
-
-// guarded runs f and converts a panic to a Fault, because the terminal must be restored.
-func guarded(f func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = wire.NewFault(wire.Internal, fmt.Sprintf("a defect of rpcx: %v", r), nil)
-		}
-	}()
-	return f()
 }
 
 // show prints messages outside of calls.

@@ -49,9 +49,9 @@ func Command(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "replay",
 		Usage:       "play a tape as server or client, compare it, or show it",
-		ArgsUsage:   "TAPE... --listen LISTEN [-- COMMAND ARGS...] | --to ENDPOINT | --diff TAPE | --show | --format html|har",
+		Args:        "TAPE... --listen LISTEN [-- COMMAND ARGS...] | --to ENDPOINT | --diff TAPE | --show | --format html|har",
 		Description: description,
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+		Examples: []cmdline.Example{
 			{Says: "Play the server, as recorded, for clients", Command: "rpcx replay orders.tape --listen ws://127.0.0.1:8080/"},
 			{Says: "Call the recorded server without a listener", Command: "rpcx call tape:orders.tape getOrder id=o_001"},
 			{Says: "Check that a server still answers as recorded", Command: "rpcx replay orders.tape --to exec:./server"},
@@ -59,9 +59,9 @@ func Command(run *env.Env) *cmdline.Command {
 			{Says: "Compare two tapes", Command: "rpcx replay old.tape --diff new.tape"},
 			{Says: "Show the conversation", Command: "rpcx replay orders.tape --show"},
 			{Says: "Write the conversation as an HTML page", Command: "rpcx replay orders.tape --format html > orders.html"},
-		}},
+		},
 		Flags:  o.flags(run),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return execute(ctx, run, o) },
+		Action: func(ctx context.Context) error { return execute(ctx, run, o) },
 	}
 }
 

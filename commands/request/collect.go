@@ -51,7 +51,10 @@ func collect(cl *env.Deadline, run *env.Env, conv session.Conversation, st diale
 			return c.result()
 		}
 		if err != nil {
-			return nil, abandon(cl.Ctx, st, err)
+			if cl.Ctx.Err() != nil {
+				cancelStream(cl.Ctx, st)
+			}
+			return nil, env.Cause(cl.Ctx, err)
 		}
 		cl.Touch()
 		ev, err := c.classify(cl.Ctx, &ReadOptions{}, conv, nil, &m)
@@ -59,7 +62,11 @@ func collect(cl *env.Deadline, run *env.Env, conv session.Conversation, st diale
 			return nil, err
 		}
 		if c.take(run, &m, ev) {
-			return nil, abandoned(cl.Ctx, st, *ev)
+			failure := ev.Err.Clone()
+			if !ev.Final {
+				cancelStream(cl.Ctx, st)
+			}
+			return nil, failure
 		}
 	}
 }
@@ -115,23 +122,9 @@ func (c *collector) result() (json.RawMessage, error) {
 	return scan.ArrayOf(c.items...), nil
 }
 
-// abandoned returns the error of ev. It cancels the call's stream unless ev ended the stream.
-func abandoned(ctx context.Context, st dialect.Stream, ev wire.Event) error {
-	e := ev.Err.Clone()
-	if !ev.Final {
-		closing, done := env.CloseContext(ctx)
-		defer done()
-		_ = st.Cancel(closing)
-	}
-	return e
-}
-
-// abandon cancels a call that failed with err, and returns why it ended.
-func abandon(ctx context.Context, st dialect.Stream, err error) error {
-	if ctx.Err() != nil {
-		closing, done := env.CloseContext(ctx)
-		defer done()
-		_ = st.Cancel(closing)
-	}
-	return env.Cause(ctx, err)
+// cancelStream cancels st on the peer, in a limited time.
+func cancelStream(ctx context.Context, st dialect.Stream) {
+	closing, done := env.CloseContext(ctx)
+	defer done()
+	_ = st.Cancel(closing)
 }

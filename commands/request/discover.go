@@ -14,6 +14,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/cache"
 	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
@@ -36,58 +37,43 @@ func NoMethod(run *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 // FetchCatalog requests the peer's catalog or, if the dialect allows that, only the module or method called name. If the
 // peer is unreachable, it returns the stored catalog with a warning. brief omits the params of methods. If the peer has no
 // catalog, the error is a Fault of kind RPCError.
-func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *options.Client, name string, brief bool) (*catalog.Catalog, error) {
+func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *options.Client, name string, brief bool) (c *catalog.Catalog, err error) {
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
 	run.OnMessage = cl.Touch // discovery may need a request for each module
-	return askPeer(ctx, run, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
+	opened := false
+	err = Converse(ctx, run, cl, e, o, nil, func(conv session.Conversation) error {
+		opened = true
 		spec := all.Named(conv.Dialect())
 		if brief && name == "" && spec.Discovery.ByModule() {
 			name = noName
 		}
-		c, err := discovered(cl.Ctx, conv, name)
-		if errors.Is(err, wire.ErrUnsupported) {
-			missing := "it has no rpc.discover"
-			if spec.Discovery != nil {
-				missing = spec.Discovery.Missing
-			}
-			return nil, &wire.Fault{
-				Kind: wire.RPCError, Message: "the peer has no catalog (" + missing + ")",
-				Hint: "detect its dialect with describe --probe, or write a catalog (--catalog FILE)",
-			}
-		}
-		if rpc, ok := errors.AsType[*wire.Error](err); ok {
-			err = rpcFault("describe", rpc)
-		}
-		return c, err
-	})
-}
-
-// MethodCatalog requests the params of a method. If the peer has no catalog, the error is a Fault of kind RPCError.
-func MethodCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *options.Client, method string) (*catalog.Catalog, error) {
-	cl := o.Time.Deadline(ctx, options.DefaultIdle)
-	return askPeer(ctx, run, cl, e, o, func(conv session.Conversation) (*catalog.Catalog, error) {
-		c, err := discovered(cl.Ctx, conv, method)
-		if errors.Is(err, wire.ErrUnsupported) {
-			return nil, wire.NewFault(wire.RPCError, "the peer has no catalog", nil)
-		}
-		return c, err
-	})
-}
-
-// askPeer opens a connection and calls ask with it. If the peer is unreachable, it returns the stored catalog.
-func askPeer(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, o *options.Client, ask func(session.Conversation) (*catalog.Catalog, error)) (c *catalog.Catalog, err error) {
-	opened := false
-	err = Converse(ctx, run, cl, e, o, nil, func(conv session.Conversation) (err error) {
-		opened = true
 		return untilReached(run, cl, func() (err error) {
-			c, err = ask(conv)
-			return env.Cause(cl.Ctx, err)
+			c, err = discovered(cl.Ctx, conv, name)
+			return env.Cause(cl.Ctx, noCatalog(spec, err))
 		})
 	})
 	if err != nil && !opened {
 		return keptCatalog(run, e, &o.Conn, err)
 	}
 	return c, err
+}
+
+// noCatalog returns the failure of a request for a catalog that failed with err.
+func noCatalog(spec dialect.Spec, err error) error {
+	if errors.Is(err, wire.ErrUnsupported) {
+		missing := "it has no rpc.discover"
+		if spec.Discovery != nil {
+			missing = spec.Discovery.Missing
+		}
+		return &wire.Fault{
+			Kind: wire.RPCError, Message: "the peer has no catalog (" + missing + ")",
+			Hint: "detect its dialect with describe --probe, or write a catalog (--catalog FILE)",
+		}
+	}
+	if rpc, ok := errors.AsType[*wire.Error](err); ok {
+		return rpcFault("describe", rpc)
+	}
+	return err
 }
 
 // PrintJSON prints one value and checks the expectations of the whole output.

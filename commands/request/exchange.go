@@ -14,6 +14,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
+	"rpcx/wire/schema"
 	"rpcx/wire/session"
 )
 
@@ -32,10 +33,11 @@ func (x *exchange) prepare() (prepareFunc, error) {
 	if needsConnection(x.Endpoint, x.Catalog, x.Args, x.Params) {
 		return x.fromPeer, CheckName(x.Env, x.Endpoint, x.Args[0], x.Op.Kind == dialect.Subscribe, x.Params)
 	}
-	op, err := x.operation(x.Catalog)
+	op, names, err := x.operation(x.Catalog)
 	if err != nil {
 		return nil, err
 	}
+	WarnTypos(x.Env, op.Method, names)
 	if x.Params.DryRun {
 		if len(x.Args) > 0 {
 			noteUntyped(x.Env, x.Endpoint, x.Catalog, x.Params)
@@ -56,17 +58,17 @@ func (x *exchange) prepare() (prepareFunc, error) {
 	}, nil
 }
 
-// operation returns the operation to send, with params that cat types. cat may be nil. A dry run shows a job as a plain
-// call.
-func (x *exchange) operation(cat *catalog.Catalog) (op dialect.Op, err error) {
+// operation returns the operation to send, with params that cat types, and the params that cat does not describe. cat may be
+// nil. A dry run shows a job as a plain call.
+func (x *exchange) operation(cat *catalog.Catalog) (op dialect.Op, undescribed []schema.Undescribed, err error) {
 	op = x.Op
 	if len(x.Args) > 0 {
 		op.Method = x.Args[0]
 		if op.Extra, err = x.members(); err != nil {
-			return op, err
+			return op, nil, err
 		}
-		if err := FillParams(x.ctx, x.Env, x.Endpoint, &op, x.Args[1:], x.Params, cat); err != nil {
-			return op, err
+		if undescribed, err = FillParams(x.ctx, x.Env, x.Endpoint, &op, x.Args[1:], x.Params, cat); err != nil {
+			return op, nil, err
 		}
 		if len(op.Funcs) > 0 {
 			op.Known, err = x.Client.Hooks.Describing(slices.Collect(maps.Values(op.Funcs)))
@@ -78,7 +80,7 @@ func (x *exchange) operation(cat *catalog.Catalog) (op dialect.Op, err error) {
 			op.Extra = jobs.Call
 		}
 	}
-	return op, err
+	return op, undescribed, err
 }
 
 // members returns the extra top-level members, or nil.
@@ -127,7 +129,7 @@ func (x *exchange) send(conv session.Conversation, prepare prepareFunc) error {
 			return env.Cause(x.deadline.Ctx, conv.Notify(x.deadline.Ctx, p.op))
 		})
 	}
-	err = x.Retries.retry(x.Env, x.deadline, posting(x.Endpoint.Address.Scheme), func() error {
+	err = x.Retries.retry(x.Env, x.deadline, x.Endpoint.Address.IsHTTP(), func() error {
 		x.last = NewResponsePrinter(x.Env, conv, x.Print, x.deadline)
 		x.last.ReadOptions, x.last.Catalog = x.Read, p.cat
 		x.last.Method = cmp.Or(x.last.Method, p.op.Method)

@@ -77,8 +77,6 @@ func (c *ResponsePrinter) finishNotifications() error {
 		}
 		b.err = b.print(m)
 	}
-	closing, done := env.CloseContext(ctx)
-	defer done()
-	_ = b.stream.Cancel(closing)
+	cancelStream(ctx, b.stream)
 	return b.err
 }

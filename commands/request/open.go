@@ -72,15 +72,10 @@ func configure(run *env.Env, e endpoint.Endpoint, listening bool) error {
 	switch {
 	case run.Line.Cmd.Name == "serve":
 		return refuseProfile(run.Line, e.Profile)
-	case e.Profile != nil:
-		if err := options.ApplyProfile(run, e.Profile, s); err != nil {
-			return err
-		}
-	}
-	if listening {
+	case listening && e.Profile == nil:
 		return nil
 	}
-	return options.ApplyDefaults(run, s)
+	return options.Apply(run, e.Profile, s)
 }
 
 // refuseProfile rejects a profile as a listen address.

@@ -50,9 +50,7 @@ func (c *ResponsePrinter) end(err error) error {
 // cancel cancels st.
 func (c *ResponsePrinter) cancel(st dialect.Stream) {
 	c.print.Idle() // output must not wait for the peer
-	ctx, done := env.CloseContext(c.deadline.Ctx)
-	defer done()
-	_ = st.Cancel(ctx)
+	cancelStream(c.deadline.Ctx, st)
 }
 
 // message handles one message: it classifies, checks, stores and shows it, and may determine the outcome. stop ends the

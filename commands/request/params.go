@@ -18,11 +18,12 @@ import (
 	"rpcx/wire/schema"
 )
 
-// FillParams parses the arguments after METHOD into op. cat types them and may be nil.
-func FillParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, op *dialect.Op, args []string, p options.Params, cat *catalog.Catalog) error {
+// FillParams parses the arguments after METHOD into op. cat types them and may be nil. It returns the
+// parameters that the schema allows but does not describe.
+func FillParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, op *dialect.Op, args []string, p options.Params, cat *catalog.Catalog) ([]schema.Undescribed, error) {
 	spec := e.Spec()
 	if err := CheckName(run, e, op.Method, op.Kind == dialect.Subscribe, p); err != nil {
-		return err
+		return nil, err
 	}
 	r, err := readParams(ctx, run, e, op.Method, args, p, cat)
 	op.Params, op.Funcs = r.Params, r.Funcs
@@ -30,7 +31,7 @@ func FillParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, op *dial
 	if verbatim(spec, op.Method, cat) {
 		op.Extra = scan.Splice([]byte(cmp.Or(string(op.Extra), "{}")), "verbatim", []byte("true"))
 	}
-	return err
+	return r.Undescribed, err
 }
 
 // Style converts the params of op to the form of --params-style. For "object", it prevents codecs from changing that
@@ -76,30 +77,14 @@ func readParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, method s
 	if ctx.Err() != nil && err != nil {
 		return r, env.Cause(ctx, err)
 	}
-	if err == nil {
-		noteTypos(run, method, r.Undescribed)
-	}
 	if err == nil && p.Style == "positional" {
 		r.Params = params.Positional(r.Params, po.Typer)
 	}
 	return r, suggest.Params(run.Line, err)
 }
 
-// typos are the parameters of a call that its schema allows but does not describe. rpcx warns about those whose names
-// resemble a described parameter.
-type typos struct {
-	method string
-	names  []schema.Undescribed
-}
-
-func (t *typos) set(method string, names []schema.Undescribed) { t.method, t.names = method, names }
-
-// noteTypos warns about parameters that are probably misspelt, or passes them to run.Typos.
-func noteTypos(run *env.Env, method string, names []schema.Undescribed) {
-	if run.Typos != nil {
-		run.Typos(method, names)
-		return
-	}
+// WarnTypos warns about undescribed parameters that are probably misspelt.
+func WarnTypos(run *env.Env, method string, names []schema.Undescribed) {
 	for _, n := range names {
 		if text := Misspelt(method, n); text != "" {
 			run.Console.Warn(text)

@@ -81,23 +81,15 @@ func (x *exchange) fromPeer(ctx context.Context, conv session.Conversation) (typ
 	if err != nil {
 		return typedOp{}, err
 	}
-	var found typos
-	x.Env.Typos = found.set
-	defer func() {
-		x.Env.Typos = nil
-		noteTypos(x.Env, found.method, found.names)
-	}()
-	op, err := x.operation(cat)
-	if err == nil && len(found.names) == 0 || cat == nil || cat == x.Catalog || params.WantStdin(x.Args) {
-		return typedOp{op: op, cat: cat}, err
+	op, names, err := x.operation(cat)
+	if (err != nil || len(names) > 0) && cat != nil && cat != x.Catalog && !params.WantStdin(x.Args) {
+		if now, nerr := conv.Typing(ctx, x.Args[0]); nerr == nil && now != nil && !sameCatalog(now, cat) {
+			cat = now
+			op, names, err = x.operation(cat)
+		}
 	}
-	now, nerr := conv.Typing(ctx, x.Args[0])
-	if nerr != nil || now == nil || sameCatalog(now, cat) {
-		return typedOp{op: op, cat: cat}, err
-	}
-	found = typos{}
-	op, err = x.operation(now)
-	return typedOp{op: op, cat: now}, err
+	WarnTypos(x.Env, x.Args[0], names)
+	return typedOp{op: op, cat: cat}, err
 }
 
 func sameCatalog(a, b *catalog.Catalog) bool {
@@ -134,13 +126,10 @@ func (x *exchange) dryTyping(ctx context.Context, conv session.Conversation) (*c
 }
 
 // expectResult checks results against the schema of method in the catalog, if peers of this dialect have catalogs.
-func (c *ResponsePrinter) expectResult(method string) error {
-	if !c.CheckResult || c.Catalog == nil || !all.Named(c.conv.Dialect()).Params.Typed {
-		return nil
+func (c *ResponsePrinter) expectResult(method string) {
+	if c.CheckResult && c.Catalog != nil && all.Named(c.conv.Dialect()).Params.Typed {
+		c.result = params.ForResult(c.Catalog, method, c.env.Console.Warn)
 	}
-	var err error
-	c.result, err = params.ForResult(c.Catalog, method, c.env.Console.Warn)
-	return err
 }
 
 // unfit returns the Fault for a result that does not match its schema.

@@ -41,10 +41,9 @@ type Request struct {
 	Explain func(p *ResponsePrinter, err error) error
 }
 
-// New returns the request of a command line. It compiles the output flags, with out for the flags of this command, and
-// reads the file of --catalog.
-func New(run *env.Env, client *options.Client, e endpoint.Endpoint, p options.Params, out format.Options) (*Request, error) {
-	print, err := options.NewPrinter(run, e, &client.Out, out)
+// New returns the request of a command line. It compiles the output flags, and reads the file of --catalog.
+func New(run *env.Env, client *options.Client, e endpoint.Endpoint, p options.Params) (*Request, error) {
+	print, err := options.NewPrinter(run, e, &client.Out)
 	if err != nil {
 		return nil, err
 	}

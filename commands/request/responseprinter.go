@@ -2,6 +2,7 @@ package request
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"rpcx/commands/env"
@@ -98,9 +99,7 @@ func (c *ResponsePrinter) do(op dialect.Op) error {
 	if err != nil || st == nil { // a message without an id has no response
 		return env.Cause(c.deadline.Ctx, err)
 	}
-	if err := c.expectResult(op.Method); err != nil {
-		return err
-	}
+	c.expectResult(op.Method)
 	return c.Read(st)
 }
 
@@ -152,7 +151,7 @@ type queuer interface{ Queued() []wire.Message }
 func (c *ResponsePrinter) run() error {
 	waiting, _ := c.stream.(Waiter)
 	queue, _ := c.stream.(queuer)
-	over := c.env.WaitingForResponse(c.Method)
+	over := c.env.Waiting(strings.TrimSuffix("the response to "+c.Method, " to "))
 	defer func() { over() }()
 	var m wire.Message // all messages share this memory
 	for {

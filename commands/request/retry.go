@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"rpcx/commands/cmdline"
@@ -76,9 +75,6 @@ func retryAfter(f *wire.Fault) time.Duration {
 	return time.Duration(f.HTTP.RetryAfter) * time.Second
 }
 
-// posting reports whether a scheme sends each message as an HTTP POST.
-func posting(scheme string) bool { return strings.HasPrefix(scheme, "http") }
-
 // untilReached repeats attempt for up to --wait, as long as each failure proves that the attempt did not reach the peer.
 func untilReached(run *env.Env, d *env.Deadline, attempt func() error) error {
 	for pause := firstPause; ; pause = min(2*pause, longestWait) {
@@ -87,7 +83,8 @@ func untilReached(run *env.Env, d *env.Deadline, attempt func() error) error {
 		if f == nil || !f.Unreached {
 			return err
 		}
-		wait := min(max(pause, retryAfter(f)), time.Until(waitEnd(run)))
+		limit, _ := run.Line.Value("wait").(time.Duration)
+		wait := min(max(pause, retryAfter(f)), time.Until(run.Started.Add(limit)))
 		if wait <= 0 {
 			return err
 		}
@@ -106,12 +103,6 @@ func notReached(err error, last *wire.Fault) error {
 		return err
 	}
 	return f.WithHint(last.Message)
-}
-
-// waitEnd returns when --wait ends.
-func waitEnd(run *env.Env) time.Time {
-	limit, _ := run.Line.Value("wait").(time.Duration)
-	return run.Started.Add(limit)
 }
 
 // WaitReached is like untilReached, but for a command that bounds its own time.

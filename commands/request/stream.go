@@ -67,7 +67,8 @@ func (c *ResponsePrinter) endStream(err error) error {
 type trigger struct {
 	stream dialect.Stream
 	stop   context.CancelFunc
-	failed chan error // receives the failure, if any
+	done   chan struct{}
+	failed error // the failure of the request, valid after done
 }
 
 // doWatching prints the messages for c.Watch. If op has a method, it sends op as the trigger.
@@ -93,19 +94,17 @@ func startTrigger(c *ResponsePrinter, op dialect.Op) (*trigger, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(c.deadline.Ctx)
-	s := &trigger{stream: st, stop: stop, failed: make(chan error, 1)}
+	s := &trigger{stream: st, stop: stop, done: make(chan struct{})}
 	go func() {
 		defer wire.Guard()
-		err := answered(ctx, st, op.Method)
-		if f := wire.AsFault(err); f != nil && f.Kind != wire.Closed { // earlier messages are still printed
+		defer close(s.done)
+		s.failed = answered(ctx, st, op.Method)
+		if f := wire.AsFault(s.failed); f != nil && f.Kind != wire.Closed { // earlier messages are still printed
 			c.deadline.Cancel(f)
 		}
-		s.failed <- err
-		for err == nil {
+		for err := s.failed; err == nil; _, err = st.Next(ctx) {
 			c.deadline.Touch()
-			_, err = st.Next(ctx)
 		}
-		close(s.failed)
 	}()
 	return s, nil
 }
@@ -126,9 +125,8 @@ func answered(ctx context.Context, st dialect.Stream, method string) error {
 // was lost before it.
 func (s *trigger) end(c *ResponsePrinter, err error) error {
 	s.stop()
-	failed := wire.AsFault(<-s.failed)
-	for range s.failed { // wait for the goroutine that reads the responses
-	}
+	<-s.done
+	failed := wire.AsFault(s.failed)
 	c.cancel(s.stream)
 	if c.state != lost || failed == nil {
 		return err

@@ -64,9 +64,9 @@ func Command(run *env.Env) *cmdline.Command {
 	return &cmdline.Command{
 		Name:        "validate",
 		Usage:       "check values, tapes, peers and catalogs against rules and schemas",
-		ArgsUsage:   "ENDPOINT | --role client LISTEN [-- COMMAND ARGS...] | TAPE... | --rules [DIALECT...] | --schema FILE [FILE...] | ENDPOINT|CATALOG --against CATALOG|ENDPOINT",
+		Args:        "ENDPOINT | --role client LISTEN [-- COMMAND ARGS...] | TAPE... | --rules [DIALECT...] | --schema FILE [FILE...] | ENDPOINT|CATALOG --against CATALOG|ENDPOINT",
 		Description: description,
-		Metadata: map[string]any{cmdline.ExamplesKey: []cmdline.Example{
+		Examples: []cmdline.Example{
 			{Says: "Check that a server follows the rules of its dialect", Command: "rpcx validate demo:orders"},
 			{Says: "Check a tape, and write a report for a CI system", Command: "rpcx validate orders.tape --report junit=report.xml"},
 			{Says: "Check a client, with rpcx as its server", Command: "rpcx validate --role client tcp://127.0.0.1:0 --on 'add=jq:add' -- ./client-test"},
@@ -74,9 +74,9 @@ func Command(run *env.Env) *cmdline.Command {
 			{Says: "Check the result of a method against a catalog", Command: "rpcx call demo:orders getOrder id=o_001 | rpcx validate --schema 'api.json#getOrder.result'"},
 			{Says: "Store the catalog as a reference, to find later changes", Command: "rpcx describe demo:orders > api.json"},
 			{Says: "Check that a server still supports older programs", Command: "rpcx validate demo:orders --against api.json"},
-		}},
+		},
 		Flags:  o.flags(run),
-		Action: func(ctx context.Context, _ *cmdline.Command) error { return execute(ctx, run, o) },
+		Action: func(ctx context.Context) error { return execute(ctx, run, o) },
 	}
 }
 

@@ -20,11 +20,11 @@ type Schedule[J Job] struct {
 	atOnce    int // the maximum number of running jobs
 	unordered bool
 
-	queued    fifo[J]
-	bytes     int     // the size of the lines in queued
-	order     fifo[J] // started jobs in the order of the lines; empty if unordered
-	ready     []J     // ended jobs to print next
-	printing  []J     // the last result of Ready
+	queued    []J
+	bytes     int // the size of the lines in queued
+	order     []J // started jobs in the order of the lines; empty if unordered
+	ready     []J // ended jobs to print next
+	printing  []J // the last result of Ready
 	free      []J
 	running   int
 	unprinted int // the number of started jobs that are not free
@@ -45,14 +45,14 @@ const (
 
 // Ahead reports whether the queue has reached 1/parts of its limits.
 func (s *Schedule[J]) Ahead(parts int) bool {
-	return parts*s.queued.len() >= max(aheadLines, 2*s.atOnce) || parts*s.bytes >= AheadBytes
+	return parts*len(s.queued) >= max(aheadLines, 2*s.atOnce) || parts*s.bytes >= AheadBytes
 }
 
 // Queue appends jobs to the queue.
 func (s *Schedule[J]) Queue(jobs []J) {
 	for _, j := range jobs {
 		if !s.stopped {
-			s.queued.push(j)
+			s.queued = append(s.queued, j)
 			s.bytes += j.Size()
 		}
 	}
@@ -78,19 +78,20 @@ func (s *Schedule[J]) maxUnprinted() int {
 
 // Start starts and returns the next job. ok is false if none may start.
 func (s *Schedule[J]) Start() (j J, ok bool) {
-	if s.queued.len() == 0 || s.running >= s.atOnce || s.unprinted >= s.maxUnprinted() || s.stopped {
+	if len(s.queued) == 0 || s.running >= s.atOnce || s.unprinted >= s.maxUnprinted() || s.stopped {
 		return j, false
 	}
 	return s.start(), true
 }
 
 func (s *Schedule[J]) start() J {
-	j := s.queued.pop()
+	j := s.queued[0]
+	s.queued = s.queued[1:]
 	s.bytes -= j.Size()
 	s.running++
 	s.unprinted++
 	if !s.unordered {
-		s.order.push(j)
+		s.order = append(s.order, j)
 	}
 	return j
 }
@@ -102,8 +103,8 @@ func (s *Schedule[J]) End(j J) {
 		s.ready = append(s.ready, j)
 		return
 	}
-	for s.order.len() > 0 && s.order.first().Ended() {
-		s.ready = append(s.ready, s.order.pop())
+	for len(s.order) > 0 && s.order[0].Ended() {
+		s.ready, s.order = append(s.ready, s.order[0]), s.order[1:]
 	}
 }
 
@@ -124,10 +125,10 @@ func (s *Schedule[J]) Printed() {
 // starts and returns that job.
 func (s *Schedule[J]) Stop() (first J, ok bool) {
 	s.stopped = true
-	if ok = s.queued.len() > 0 && !s.unordered && s.unprinted < s.maxUnprinted(); ok {
+	if ok = len(s.queued) > 0 && !s.unordered && s.unprinted < s.maxUnprinted(); ok {
 		first = s.start()
 	}
-	s.queued, s.bytes = fifo[J]{}, 0
+	s.queued, s.bytes = nil, 0
 	return first, ok
 }
 
@@ -138,29 +139,4 @@ func (s *Schedule[J]) Stopped() bool { return s.stopped }
 func (s *Schedule[J]) AllPrinted() bool { return s.unprinted == 0 }
 
 // Done reports whether all jobs are printed.
-func (s *Schedule[J]) Done() bool { return s.unprinted == 0 && s.queued.len() == 0 }
-
-// fifo is a queue of jobs. It reuses its memory.
-type fifo[J any] struct {
-	jobs []J
-	from int
-}
-
-func (f *fifo[J]) len() int { return len(f.jobs) - f.from }
-func (f *fifo[J]) first() J { return f.jobs[f.from] }
-
-func (f *fifo[J]) push(j J) {
-	if f.from > 0 && len(f.jobs) == cap(f.jobs) {
-		f.jobs = f.jobs[:copy(f.jobs, f.jobs[f.from:])]
-		f.from = 0
-	}
-	f.jobs = append(f.jobs, j)
-}
-
-func (f *fifo[J]) pop() (j J) {
-	j, f.jobs[f.from] = f.jobs[f.from], j
-	if f.from++; f.from == len(f.jobs) {
-		f.jobs, f.from = f.jobs[:0], 0
-	}
-	return j
-}
+func (s *Schedule[J]) Done() bool { return s.unprinted == 0 && len(s.queued) == 0 }

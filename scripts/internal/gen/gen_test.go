@@ -95,7 +95,7 @@ func TestManualIsClean(t *testing.T) {
 }
 
 func TestBlocks(t *testing.T) {
-	root := cmdline.Doc{Name: "rpcx", Commands: []cmdline.Doc{{Name: "call", Args: "A|B", Usage: "calls"}}}
+	root := &cmdline.Command{Name: "rpcx", Commands: []*cmdline.Command{{Name: "call", Args: "A|B", Usage: "calls"}}}
 	got, err := fillBlocks([]byte("a\n<!-- gen:commands -->\nold\n<!-- end -->\nb\n"), root, nil, nil)
 	want := "a\n<!-- gen:commands -->\n| command | what it does |\n| --- | --- |\n| `call A\\|B` | calls |\n<!-- end -->\nb\n"
 	if err != nil || string(got) != want {
@@ -162,7 +162,7 @@ func TestNoExampleTwice(t *testing.T) {
 			}
 		}
 	}
-	walk(commands.Tree(), nil, func(path []string, d cmdline.Doc) {
+	commands.Tree().Walk(nil, func(path []string, d *cmdline.Command) {
 		for _, e := range d.Examples {
 			see("the help of "+strings.Join(path, " "), e.Command)
 		}

@@ -13,7 +13,7 @@ import (
 var sectionTitles = map[string]string{"1": "User Commands", "5": "File Formats", "7": "Miscellaneous"}
 
 // topicPages generates a manual page for each topic.
-func topicPages(root cmdline.Doc, examples []example) []file {
+func topicPages(root *cmdline.Command, examples []example) []file {
 	var files []file
 	for _, t := range help.Topics() {
 		p := newPage(t.Page(), t.Section, t.Says)
@@ -30,7 +30,7 @@ func topicPages(root cmdline.Doc, examples []example) []file {
 }
 
 // commandPages generates a manual page for each top-level command, with its subcommands.
-func commandPages(root cmdline.Doc) []file {
+func commandPages(root *cmdline.Command) []file {
 	var files []file
 	for _, d := range root.Commands {
 		p := newPage("rpcx-"+d.Name, "1", d.Usage)
@@ -105,9 +105,9 @@ func (p *page) example(says string, lines []string) {
 }
 
 // examples writes the examples of a command and its subcommands.
-func (p *page) examples(d cmdline.Doc) {
+func (p *page) examples(d *cmdline.Command) {
 	var all []cmdline.Example
-	walk(d, nil, func(_ []string, d cmdline.Doc) { all = append(all, d.Examples...) })
+	d.Walk(nil, func(_ []string, d *cmdline.Command) { all = append(all, d.Examples...) })
 	if len(all) > 0 {
 		p.line(".SH EXAMPLES")
 	}
@@ -119,13 +119,13 @@ func (p *page) examples(d cmdline.Doc) {
 // A flagSet is a set of flags that the same verbs of a command share.
 type flagSet struct {
 	of    string
-	flags []cmdline.FlagDoc
+	flags []cmdline.Flag
 }
 
 // flagSets groups the flags of d's verbs by the verbs that share them, with the largest group first.
-func flagSets(d cmdline.Doc) (sets []flagSet) {
+func flagSets(d *cmdline.Command) (sets []flagSet) {
 	verbs := map[string][]string{} // by the flag's text in the manual
-	forms := map[string]cmdline.FlagDoc{}
+	forms := map[string]cmdline.Flag{}
 	var order []string
 	for _, c := range d.Commands {
 		for _, f := range c.Flags {
@@ -156,9 +156,9 @@ func flagSets(d cmdline.Doc) (sets []flagSet) {
 }
 
 // flagGroups writes the options of one command below the headings of their groups.
-func (p *page) flagGroups(flags []cmdline.FlagDoc) {
+func (p *page) flagGroups(flags []cmdline.Flag) {
 	var groups []string
-	byGroup := map[string][]cmdline.FlagDoc{}
+	byGroup := map[string][]cmdline.Flag{}
 	for _, f := range flags {
 		if f.Group == cmdline.GroupCommon { // rpcx(1) describes these flags
 			continue

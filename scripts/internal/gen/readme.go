@@ -19,7 +19,7 @@ const (
 
 // fillBlocks replaces the text between "<!-- gen:NAME -->" and "<!-- end -->". NAME is commands, statuses or dialects (tables),
 // speed, examples (all of them), or example TITLE.
-func fillBlocks(text []byte, root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example) ([]byte, error) {
+func fillBlocks(text []byte, root *cmdline.Command, statuses []cmdline.Status, examples []example) ([]byte, error) {
 	var out bytes.Buffer
 	rest := string(text)
 	for {
@@ -57,7 +57,7 @@ func shownIn(readme []byte) map[string]bool {
 	return titles
 }
 
-func readmeBlock(name string, root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example) (string, error) {
+func readmeBlock(name string, root *cmdline.Command, statuses []cmdline.Status, examples []example) (string, error) {
 	var b strings.Builder
 	switch title, one := strings.CutPrefix(name, "example "); {
 	case one:
@@ -79,7 +79,7 @@ func readmeBlock(name string, root cmdline.Doc, statuses []cmdline.StatusDoc, ex
 		}
 	case name == "commands":
 		b.WriteString("| command | what it does |\n| --- | --- |\n")
-		walk(root, nil, func(path []string, d cmdline.Doc) {
+		root.Walk(nil, func(path []string, d *cmdline.Command) {
 			if len(d.Commands) == 0 {
 				fmt.Fprintf(&b, "| `%s %s` | %s |\n", strings.Join(path, " "), cell(d.Args), cell(d.Usage))
 			}
@@ -95,7 +95,7 @@ func readmeBlock(name string, root cmdline.Doc, statuses []cmdline.StatusDoc, ex
 	case name == "statuses":
 		b.WriteString("| status | name | meaning |\n| --- | --- | --- |\n")
 		for _, s := range statuses {
-			fmt.Fprintf(&b, "| %d | %s | %s |\n", s.Code, s.Name, cell(s.Meaning))
+			fmt.Fprintf(&b, "| %d | %s | %s |\n", s.Code, s.Kind, cell(s.Meaning))
 		}
 	default:
 		return "", fmt.Errorf("README.md: there is no block %q", name)

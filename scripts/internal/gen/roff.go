@@ -125,7 +125,7 @@ func (p *page) verbatim(lines []string) {
 }
 
 // manual returns man/rpcx.1: the overview, the common parts of all commands, and the examples that are not in README.
-func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example, inReadme map[string]bool) []byte {
+func manual(root *cmdline.Command, statuses []cmdline.Status, examples []example, inReadme map[string]bool) []byte {
 	p := newPage("rpcx", "1", root.Usage)
 	p.line(".SH SYNOPSIS\n.B rpcx\n.I COMMAND ENDPOINT\n.RI [ ARGS ...]")
 	p.line(".SH DESCRIPTION")
@@ -150,7 +150,7 @@ func manual(root cmdline.Doc, statuses []cmdline.StatusDoc, examples []example, 
 	}
 	p.line(".SH EXIT STATUS")
 	for _, s := range statuses {
-		p.item(fmt.Sprintf(`\fB%d\fR %s`, s.Code, literal(s.Name)))
+		p.item(fmt.Sprintf(`\fB%d\fR %s`, s.Code, literal(string(s.Kind))))
 		p.text(literal(s.Meaning))
 	}
 	p.line(".SH LIMITS")
@@ -175,7 +175,7 @@ const optionsIntro = "Each command's page has its flags. You can write them anyw
 	"the endpoint is a usage error; `rpcx COMMAND ENDPOINT --help` lists those that apply. All commands have these:"
 
 // flag writes one option.
-func (p *page) flag(f cmdline.FlagDoc) {
+func (p *page) flag(f cmdline.Flag) {
 	var names []string
 	for _, n := range f.Names {
 		names = append(names, `\fB`+literal(dashed(n))+`\fR`)
@@ -197,9 +197,6 @@ func (p *page) flag(f cmdline.FlagDoc) {
 		text += " Requires " + literal(f.With) + "."
 	}
 	p.text(text)
-	if len(f.Env) > 0 {
-		p.line("Environment: %s", literal(strings.Join(f.Env, ", ")))
-	}
 }
 
 // upper capitalises the first letter of a phrase, except in the names of rpcx and of files.
@@ -216,12 +213,4 @@ func dashed(name string) string {
 		return "-" + name
 	}
 	return "--" + name
-}
-
-// walk calls do for d and for all commands below d. path has the names of the commands from the root to d.
-func walk(d cmdline.Doc, path []string, do func(path []string, d cmdline.Doc)) {
-	do(path, d)
-	for _, sub := range d.Commands {
-		walk(sub, append(slices.Clone(path), sub.Name), do)
-	}
 }
