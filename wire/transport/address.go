@@ -266,24 +266,26 @@ func noScheme(s string) *wire.Fault {
 	head, rest, colon := strings.Cut(s, ":")
 	port, _, _ := strings.Cut(rest, "/")
 	_, err := strconv.ParseUint(port, 10, 16)
+	var hint string
 	switch {
 	case s == "":
 		return UsageHint("ws://host/path, tcp://host:port, unix:PATH or exec:COMMAND", "the endpoint is empty")
 	case strings.Trim(s, ":0123456789") == "":
-		return UsageHint(anyTransport("127.0.0.1:"+strings.TrimPrefix(s, ":")), "%q does not begin with a transport", s)
-	case strings.HasPrefix(s, "."), strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~"):
-		if strings.HasSuffix(s, ".sock") || strings.HasSuffix(s, ".socket") {
-			return UsageHint("unix:"+s, "%q does not begin with a transport", s)
-		}
-		return UsageHint("exec:COMMAND starts a program, unix:PATH connects to a socket", "%q does not begin with a transport", s)
+		hint = anyTransport("127.0.0.1:" + strings.TrimPrefix(s, ":"))
+	case strings.ContainsAny(s[:1], "./~") && (strings.HasSuffix(s, ".sock") || strings.HasSuffix(s, ".socket")):
+		hint = "unix:" + s
+	case strings.ContainsAny(s[:1], "./~"):
+		hint = "exec:COMMAND starts a program, unix:PATH connects to a socket"
 	case colon && err == nil && port == rest:
-		return UsageHint(anyTransport(s), "%q does not begin with a transport", s)
+		hint = anyTransport(s)
 	case colon && err == nil, !colon && strings.ContainsAny(s, "./"):
-		return UsageHint("ws://"+s+" or http://"+s, "%q does not begin with a transport", s)
+		hint = "ws://" + s + " or http://" + s
 	case !colon:
-		return UsageHint(fmt.Sprintf("ws://%s/, exec:%s or @%s", s, s, s), "%q does not begin with a transport", s)
+		hint = fmt.Sprintf("ws://%s/, exec:%s or @%s", s, s, s)
+	default:
+		return UsageHint(transportOf(head, rest), "unknown transport %q", head)
 	}
-	return UsageHint(transportOf(head, rest), "unknown transport %q", head)
+	return UsageHint(hint, "%q does not begin with a transport", s)
 }
 
 func anyTransport(at string) string {
