@@ -127,7 +127,7 @@ func (a *Address) parseURL(s, rest string) *wire.Fault {
 	if u.Fragment != "" || strings.HasSuffix(s, "#") {
 		return UsageHint("write %23 for a # in the path", "%s: the address contains a #", a.Scheme)
 	}
-	if f := checkPort(a.Scheme, u.Port(), true); f != nil {
+	if f := checkPort(a.Scheme, u.Port()); f != nil {
 		return f
 	}
 	a.User, a.Host = u.User, strings.TrimSuffix(u.Host, ":")
@@ -160,7 +160,10 @@ func (a *Address) parseHostPort(s, rest string) *wire.Fault {
 	if err != nil {
 		return badHostPort(s, a.Scheme, hp)
 	}
-	if f := checkPort(a.Scheme, port, false); f != nil {
+	if port == "" {
+		return wire.Usagef("%s: the port is missing", a.Scheme)
+	}
+	if f := checkPort(a.Scheme, port); f != nil {
 		return f
 	}
 	if strings.Contains(host, ":") && net.ParseIP(strings.SplitN(host, "%", 2)[0]) == nil {
@@ -184,15 +187,9 @@ func badHostPort(s, scheme, hp string) *wire.Fault {
 	return wire.Usagef("%s: %q is not host:port", scheme, hp)
 }
 
-// checkPort rejects invalid port numbers.
-func checkPort(scheme, port string, optional bool) *wire.Fault {
-	if port == "" {
-		if optional {
-			return nil
-		}
-		return wire.Usagef("%s: the port is missing", scheme)
-	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+// checkPort rejects invalid port numbers. It accepts "".
+func checkPort(scheme, port string) *wire.Fault {
+	if _, err := strconv.ParseUint(port, 10, 16); port != "" && err != nil {
 		return wire.Usagef("%s: %q is not a port number (0 to 65535)", scheme, port)
 	}
 	return nil
