@@ -51,8 +51,7 @@ func redactions(run *env.Env, r *tape.Reader, name string) error {
 
 // marked appends the placeholders of secrets in val to all.
 func marked(all []redaction, val []byte, pointer string) []redaction {
-	if tape.IsRedacted(val) {
-		number, _ := redact.IsMark(scan.String(val))
+	if number, is := redact.IsMarked(val); is {
 		return append(all, redaction{Pointer: pointer, Secret: number})
 	}
 	for step, part := range scan.Parts(val) {

@@ -89,37 +89,35 @@ const maxExtras = 100
 // print writes a line for each difference: JSON, or text on a terminal. Of more than maxExtras consecutive extra messages, it prints
 // the first, and the number of the others.
 func print(run *env.Env, tape string, all []*player.Found) error {
-	var last match.Difference
-	extras := 0 // consecutive extra messages at one place
-	more := func() error {
-		n := extras - maxExtras
-		if extras = 0; n <= 0 {
-			return nil
-		}
-		p := printed{Tape: tape, Line: last.Line, Kind: match.Extra, More: n}
-		return printOne(run, p, fmt.Sprintf("%s: more messages that are not on the tape: %d", tape, n))
-	}
-	for _, f := range all {
-		if f.Kind != match.Extra || last.Kind != match.Extra || f.Line != last.Line {
-			if err := more(); err != nil {
+	for len(all) > 0 {
+		n := consecutive(all)
+		for _, f := range all[:min(n, maxExtras)] {
+			p := printed{Tape: tape, Line: f.Line, Kind: f.Kind, Method: f.Method, Want: f.Shown(f.Want), Got: f.Shown(f.Got), Text: f.Text}
+			if f.Kind == match.Differs && f.Placed() {
+				p.Pointer = &f.Pointer
+			}
+			if err := printOne(run, p, tape+": "+f.String()); err != nil {
 				return err
 			}
 		}
-		last = match.Difference{Kind: f.Kind, Line: f.Line}
-		if f.Kind == match.Extra {
-			if extras++; extras > maxExtras {
-				continue
+		if more := n - maxExtras; more > 0 {
+			p := printed{Tape: tape, Line: all[0].Line, Kind: match.Extra, More: more}
+			if err := printOne(run, p, fmt.Sprintf("%s: more messages that are not on the tape: %d", tape, more)); err != nil {
+				return err
 			}
 		}
-		p := printed{Tape: tape, Line: f.Line, Kind: f.Kind, Method: f.Method, Want: f.Shown(f.Want), Got: f.Shown(f.Got), Text: f.Text}
-		if f.Kind == match.Differs && f.Placed() {
-			p.Pointer = &f.Pointer
-		}
-		if err := printOne(run, p, tape+": "+f.String()); err != nil {
-			return err
-		}
+		all = all[n:]
 	}
-	return more()
+	return nil
+}
+
+// consecutive returns the number of extra messages at one place with which all begins, or 1 if the first difference is another one.
+func consecutive(all []*player.Found) int {
+	n := 1
+	for n < len(all) && all[0].Kind == match.Extra && all[n].Kind == match.Extra && all[n].Line == all[0].Line {
+		n++
+	}
+	return n
 }
 
 func printOne(run *env.Env, p any, words string) error {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -77,17 +76,10 @@ func TestManyFailuresAreWrittenLikeOthers(t *testing.T) {
 
 // The memory for a report does not depend on the number of failures.
 func TestMemory(t *testing.T) {
-	if testkit.Race {
-		t.Skip("memory is measured without the race detector")
-	}
+	testkit.RaceSkips(t)
 	for form := range writers {
 		use := func(n int) (used int64) {
-			all := crowd{n: n, halfway: func() {
-				runtime.GC()
-				var m runtime.MemStats
-				runtime.ReadMemStats(&m)
-				used = int64(m.HeapAlloc)
-			}}
+			all := crowd{n: n, halfway: func() { used = testkit.Heap() }}
 			if err := Write(io.Discard, form, []Suite{{Cases: []Case{{Many: all}}}}); err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,7 @@ import (
 
 	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/redact"
 	"rpcx/wire/tape"
 )
 
@@ -276,7 +277,7 @@ func harURL(endpoint string) string {
 		}
 		endpoint = rest
 	}
-	u, err := url.Parse(strings.Replace(endpoint, "://"+tape.Redacted+"@", "://", 1)) // a URL cannot contain this text
+	u, err := url.Parse(strings.Replace(endpoint, "://"+redact.Mark+"@", "://", 1)) // a URL cannot contain this text
 	if err != nil || u.Host == "" {
 		return ""
 	}

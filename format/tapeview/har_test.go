@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 	"rpcx/wire/schema"
 	"rpcx/wire/tape"
 )
@@ -48,9 +49,9 @@ func TestHAROfHTTP(t *testing.T) {
 		{"the request's body", add.Request.Post.Text, `{"jsonrpc":"2.0","id":1,"method":"add","params":[1,2]}`},
 		{"the response's body", add.Response.Content.Text, `{"jsonrpc":"2.0","id":1,"result":3}`},
 		{"the type of the response", add.Response.Content.Type, "application/json; charset=utf-8"},
-		{"the query", add.Request.Query[1].Name + "=" + add.Request.Query[1].Value, "b=" + tape.Redacted},
-		{"a secret header", add.Request.Headers[1].Value, tape.Redacted},
-		{"a cookie", add.Response.Headers[1].Value, tape.Redacted},
+		{"the query", add.Request.Query[1].Name + "=" + add.Request.Query[1].Value, "b=" + redact.Mark},
+		{"a secret header", add.Request.Headers[1].Value, redact.Mark},
+		{"a cookie", add.Response.Headers[1].Value, redact.Mark},
 		{"the start", add.Started, "2026-11-22T10:00:00.002Z"},
 		{"the address", add.Remote, "127.0.0.1"},
 		{"a relative URL", watch.Request.URL, "http://127.0.0.1:8080/rpc"},

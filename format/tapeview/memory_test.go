@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 	"testing"
 
 	"rpcx/wire/tape"
@@ -24,10 +23,7 @@ func (l *longTape) Read(b []byte) (int, error) {
 			return 0, io.EOF
 		}
 		if l.at%50_000 == 0 {
-			runtime.GC()
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			l.most = max(l.most, int64(m.HeapAlloc))
+			l.most = max(l.most, testkit.Heap())
 		}
 		switch i := l.at; {
 		case i == 0:
@@ -48,9 +44,7 @@ func (l *longTape) Read(b []byte) (int, error) {
 
 // The memory for the text and for the page does not depend on the length of the tape.
 func TestMemory(t *testing.T) {
-	if testkit.Race {
-		t.Skip("memory is measured without the race detector, as scripts/check does")
-	}
+	testkit.RaceSkips(t)
 	show := func(r *tape.Reader) error {
 		return Show(context.Background(), io.Discard, r, ShowOptions{})
 	}

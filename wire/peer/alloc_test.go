@@ -94,9 +94,7 @@ func read(tb testing.TB, p *peer.Peer, s dialect.Stream, n int) {
 }
 
 func TestStreamAllocatesNothing(t *testing.T) {
-	if testkit.Race {
-		t.Skip("the race detector allocates")
-	}
+	testkit.RaceSkips(t)
 	subscribe, watch := dialect.Op{Kind: dialect.Subscribe, Method: "eth_subscribe"}, dialect.Op{Kind: dialect.Watch, Method: "eth_subscription"}
 	for name, c := range map[string]struct {
 		page string // "" means JSON-RPC

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -33,13 +32,7 @@ func TestUnreadAnswersAreStoredOnce(t *testing.T) {
 			made.Add(1)
 			return json.RawMessage(`"` + strings.Repeat("x", answer) + `"`), nil
 		})
-		live := func() int {
-			runtime.GC()
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			return int(m.HeapAlloc)
-		}
-		before := live()
+		before := testkit.Heap()
 		for range clients {
 			near, far := transport.Pair()
 			defer far.Close()
@@ -58,7 +51,7 @@ func TestUnreadAnswersAreStoredOnce(t *testing.T) {
 		if n := made.Load(); n > bound/answer+clients*3+16 {
 			t.Errorf("%d responses were made", n)
 		}
-		if held, kept := int(made.Load())*answer, live()-before; kept > held*5/4 {
+		if held, kept := made.Load()*int64(answer), testkit.Heap()-before; kept > held*5/4 {
 			t.Errorf("%d MiB in memory for responses of %d MiB", kept>>20, held>>20)
 		}
 	})

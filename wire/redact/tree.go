@@ -60,10 +60,23 @@ func IsMark(text string) (number int, is bool) {
 	return number, err == nil && number > 0 && rest[0] != '+'
 }
 
+// IsMarked is like IsMark, but for a JSON value.
+func IsMarked(val []byte) (number int, is bool) {
+	if len(val) < len(quotedMark)+1 || !bytes.HasPrefix(val, quotedMark) {
+		return 0, false
+	}
+	return IsMark(string(val[1 : len(val)-1]))
+}
+
+// MayHaveMark reports whether a replacement may be in msg. It is fast, and can be wrong only if it returns true.
+func MayHaveMark(msg []byte) bool { return bytes.Contains(msg, quotedMark) }
+
+var quotedMark = []byte(`"` + Mark)
+
 // LastMark returns the greatest number of the replacements in a message, or 0.
 func LastMark(msg []byte) (last int) {
 	for rest := msg; ; {
-		_, after, found := bytes.Cut(rest, []byte(`"`+Mark))
+		_, after, found := bytes.Cut(rest, quotedMark)
 		if !found {
 			return last
 		}

@@ -121,7 +121,7 @@ func headerLines(header http.Header) (lines [][2]string) {
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		for _, value := range header[name] {
 			if name == "Origin" { // its value identifies the page that the user visits
-				value = tape.Redacted
+				value = redact.Mark
 			}
 			lines = append(lines, [2]string{name, redact.Header(name, value)})
 		}

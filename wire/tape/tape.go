@@ -6,48 +6,11 @@
 package tape
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
 
 	"rpcx/wire"
-	"rpcx/wire/redact"
-	"rpcx/wire/scan"
 )
-
-// Redacted is the beginning of the placeholder for a secret on a tape. It is followed by a number, which is the same for equal
-// secrets. In comparisons, a placeholder matches any value.
-const Redacted = redact.Mark
-
-// SecretNumber reports whether a string is the placeholder for a secret, and returns its number. The number is 0 if the
-// placeholder has none.
-func SecretNumber(text string) (number int, is bool) { return redact.IsMark(text) }
-
-// Shown returns the value of the member name, with placeholders for secrets.
-func Shown(name string, val []byte) []byte {
-	switch {
-	case val == nil:
-		return nil
-	case scan.Type(val) == 's' && redact.SecretName(name):
-		return scan.AppendQuoted(nil, Redacted)
-	}
-	return redact.JSON(val)
-}
-
-// IsRedacted reports whether a JSON value is the placeholder for a secret.
-func IsRedacted(val []byte) bool {
-	if len(val) < len(Redacted)+2 || val[0] != '"' || string(val[1:1+len(Redacted)]) != Redacted {
-		return false
-	}
-	_, is := redact.IsMark(string(val[1 : len(val)-1]))
-	return is
-}
-
-// MayBeRedacted reports whether a message may contain the placeholder for a secret. It is fast, and can be wrong only
-// if it returns true.
-func MayBeRedacted(msg []byte) bool { return bytes.Contains(msg, redacted) }
-
-var redacted = []byte(`"` + Redacted)
 
 // A Header is the first line of a tape.
 type Header struct {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,6 +35,14 @@ func RaceSkips(t *testing.T) {
 	if Race {
 		t.Skip("scripts/check also runs this test without the race detector")
 	}
+}
+
+// Heap returns the memory in use after a garbage collection, in bytes.
+func Heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // Failed returns an error in the form that tests compare: "failed " and the kind of a Fault, or "failed: " and the text

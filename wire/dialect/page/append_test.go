@@ -157,9 +157,7 @@ func anyOp(r *rand.Rand) dialect.Op {
 
 // A dialect file with other names allocates no memory per message, like plain JSON-RPC.
 func TestNamesAllocateNothing(t *testing.T) {
-	if testkit.Race {
-		t.Skip("the race detector allocates")
-	}
+	testkit.RaceSkips(t)
 	for _, m := range []string{"", names, names + "params = 'flat'", names + "[subscribe.ticks]\nitem = { method = 'ticks' }"} {
 		p, err := load.Parse("x.toml", []byte("name = 'x'\n"+m))
 		if err != nil {

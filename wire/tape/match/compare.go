@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 	"rpcx/wire/scan"
-	"rpcx/wire/tape"
 )
 
 // Compare compares got with the recorded message want. The differences have no line numbers. They are in the order of the members of
@@ -78,7 +78,7 @@ func (w *walk) pair(want, got []byte) {
 	if bytes.Equal(want, got) {
 		return
 	}
-	if tape.IsRedacted(want) || tape.IsRedacted(got) {
+	if isRedacted(want) || isRedacted(got) {
 		if w.redacted != nil {
 			w.redacted(want, got)
 		}
@@ -96,6 +96,11 @@ func (w *walk) pair(want, got []byte) {
 		return
 	}
 	w.each(w.path, want, got)
+}
+
+func isRedacted(val []byte) bool {
+	_, is := redact.IsMarked(val)
+	return is
 }
 
 func pointer(path []string) string {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"rpcx/wire/redact"
 	"rpcx/wire/scan"
-	"rpcx/wire/tape"
 )
 
 // A Difference is a place where a conversation differs from the tape.
@@ -84,7 +84,14 @@ func (d Difference) String() string {
 
 // Shown returns val, which is Want or Got, with placeholders for secrets.
 func (d Difference) Shown(val json.RawMessage) json.RawMessage {
-	return tape.Shown(scan.Unescape(d.Pointer[strings.LastIndexByte(d.Pointer, '/')+1:]), val)
+	name := scan.Unescape(d.Pointer[strings.LastIndexByte(d.Pointer, '/')+1:])
+	switch {
+	case val == nil:
+		return nil
+	case scan.Type(val) == 's' && redact.SecretName(name):
+		return scan.AppendQuoted(nil, redact.Mark)
+	}
+	return redact.JSON(val)
 }
 
 // Place describes where Pointer leads.

@@ -4,8 +4,8 @@ import (
 	"bytes"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 	"rpcx/wire/scan"
-	"rpcx/wire/tape"
 )
 
 // Values maps generated values in the recorded conversation, such as ids, to those in the live conversation. A string
@@ -86,8 +86,7 @@ func (r *Rules) Learn(method string, want, got []byte, answers bool, v *Values) 
 		}
 	}}
 	w.redacted = func(want, got []byte) {
-		text, _ := scan.Text(want)
-		if number, _ := tape.SecretNumber(text); number > 0 && scan.Type(got) == 's' && !tape.IsRedacted(got) {
+		if number, _ := redact.IsMarked(want); number > 0 && scan.Type(got) == 's' && !isRedacted(got) {
 			v.Set(want, got) // because the same secret may occur again
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/jq"
+	"rpcx/wire/redact"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
@@ -85,7 +86,7 @@ func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessag
 	}
 	if track.Entry(int32(i)).Dir == wire.Recv {
 		match.Edit(nil, msg, func(_ []string, part []byte) []byte {
-			if tape.IsRedacted(part) && len(part) > len(tape.Redacted)+2 {
+			if number, _ := redact.IsMarked(part); number > 0 {
 				earlier[string(part)] = true
 			}
 			return nil
@@ -103,7 +104,7 @@ func checkRedacted(track *transcript.Track, i int, set map[string]json.RawMessag
 // no value in set. earlier contains the placeholders on earlier lines, whose values are known by the time val is sent.
 func fill(val []byte, set map[string]json.RawMessage, earlier map[string]bool) (out []byte, missing string) {
 	out = match.Edit(nil, val, func(path []string, part []byte) []byte {
-		if !tape.IsRedacted(part) {
+		if _, is := redact.IsMarked(part); !is {
 			return nil
 		}
 		name := memberOf(path)

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"rpcx/wire"
-	"rpcx/wire/tape"
+	"rpcx/wire/redact"
 	"rpcx/wire/tape/transcript"
 )
 
@@ -76,7 +76,7 @@ func (p *play) named(method string) candidates {
 
 // alike returns the first unused entry, and the last entry, that equal msg except for times and redacted values.
 func (p *play) alike(method string, msg []byte) (first, last int32) {
-	if p.values.Any() || p.rules.Ignores() || tape.MayBeRedacted(msg) {
+	if p.values.Any() || p.rules.Ignores() || redact.MayHaveMark(msg) {
 		return p.firstOf(p.named(method), msg, true)
 	}
 	x := p.index.loose()

@@ -20,9 +20,7 @@ import (
 // Playing, comparing or updating a tape takes at most 150 bytes of memory per message, even if each response has a generated value.
 // A small difference takes at most another 150 bytes.
 func TestMemory(t *testing.T) {
-	if testkit.Race {
-		t.Skip("memory is measured without the race detector, as scripts/check does")
-	}
+	testkit.RaceSkips(t)
 	const few, many = 70_000, 140_000
 	for _, c := range []struct {
 		name string
@@ -44,13 +42,6 @@ func TestMemory(t *testing.T) {
 			}
 		})
 	}
-}
-
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 // long returns a tape of calls. made is the generated part of each response.
@@ -90,7 +81,7 @@ func longAnswer(i int, made string) string {
 }
 
 func serveLong(t *testing.T, messages int) (used int64) {
-	before := heap()
+	before := testkit.Heap()
 	s, err := NewServer(long(t, messages, "a"), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +92,7 @@ func serveLong(t *testing.T, messages int) (used int64) {
 	for i := range messages / 2 {
 		hear(t, here, longRequest(i), longAnswer(i, "a"))
 	}
-	used = heap() - before
+	used = testkit.Heap() - before
 	_ = here.Close()
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -120,7 +111,7 @@ func hear(t *testing.T, c wire.Conn, say, want string) {
 }
 
 func playLong(t *testing.T, messages int) (used int64) {
-	before := heap()
+	before := testkit.Heap()
 	tr := long(t, messages, "a")
 	here, there := transport.Pair()
 	done := make(chan error, 1)
@@ -136,7 +127,7 @@ func playLong(t *testing.T, messages int) (used int64) {
 			t.Fatalf("%s, %v", msg, err)
 		}
 		if i == messages/2-1 {
-			used = heap() - before
+			used = testkit.Heap() - before
 		}
 		if err := there.Send([]byte(longAnswer(i, "b"))); err != nil {
 			t.Fatal(err)
@@ -149,12 +140,12 @@ func playLong(t *testing.T, messages int) (used int64) {
 }
 
 func diffLong(t *testing.T, messages int) int64 {
-	before := heap()
+	before := testkit.Heap()
 	d := newDiffer(long(t, messages, "a").Tracks[0], long(t, messages, "b").Tracks[0], Options{}, false)
 	if err := d.run(); err != nil {
 		t.Fatal(err)
 	}
-	used := heap() - before
+	used := testkit.Heap() - before
 	if found := d.found(); len(found) > 0 {
 		t.Errorf("%d differences, first %s", len(found), found[0])
 	}
@@ -163,7 +154,7 @@ func diffLong(t *testing.T, messages int) int64 {
 
 // differLong plays a server while all responses differ from the recorded ones.
 func differLong(t *testing.T, messages int) int64 {
-	before := heap()
+	before := testkit.Heap()
 	tr := long(t, messages, "a")
 	here, there := transport.Pair()
 	found := make(chan []*Found, 1)
@@ -183,7 +174,7 @@ func differLong(t *testing.T, messages int) int64 {
 		}
 	}
 	all := <-found
-	used := heap() - before
+	used := testkit.Heap() - before
 	runtime.KeepAlive(all)
 	runtime.KeepAlive(tr)
 	if len(all) != messages/2 { // one renamed member per response
@@ -194,7 +185,7 @@ func differLong(t *testing.T, messages int) int64 {
 
 // updateLong updates a tape while all responses differ from the recorded ones.
 func updateLong(t *testing.T, messages int) (used int64) {
-	before := heap()
+	before := testkit.Heap()
 	tr := long(t, messages, "a")
 	var found []*Found
 	for i := range int32(messages / 2) {
@@ -203,7 +194,7 @@ func updateLong(t *testing.T, messages int) (used int64) {
 			&Found{Difference: match.Difference{Kind: match.Extra, Line: int(2*i) + 3}, entry: 2*i + 1, msg: []byte(`{"jsonrpc":"2.0","method":"more"}`)})
 	}
 	w := &lineCounter{}
-	w.halfway = func() { used = heap() - before }
+	w.halfway = func() { used = testkit.Heap() - before }
 	w.half = messages / 2 * 3 / 2
 	if err := Update(w, tr, [][]*Found{found}); err != nil {
 		t.Fatal(err)

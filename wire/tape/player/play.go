@@ -23,10 +23,10 @@ type play struct {
 
 	values   *match.Values
 	once     bool                       // each block is sent only once, because requests are not repeated
-	begun    bool                       // if once is set: the block at the start of the track has begun
 	vars     map[string]json.RawMessage // bound values and Options.Set
 	ctx      context.Context            // limits how long the programs on the tape run
-	marks    ints                       // bits and counts for each entry (see seen and begin)
+	counts   ints                       // see seen
+	begun    ints                       // see begin
 	owed     map[int32][]request        // live requests that have no response yet, by recorded request
 	latest   map[int32]request          // the latest live request, by recorded request
 	furthest int32                      // the latest entry of the other side that has arrived, or None
@@ -62,26 +62,18 @@ func newPlay(t *transcript.Track, side wire.Direction, x *index, o Options) *pla
 	return p
 }
 
-// begun is a bit in marks. It is set if the block after the entry has begun.
-const begun = 1 << 31
-
 // seen returns how often entry i has been received or sent.
-func (p *play) seen(i int32) uint32 { return p.marks.get(int(i)) &^ begun }
+func (p *play) seen(i int32) uint32 { return p.counts.get(int(i)) }
 
-func (p *play) see(i int32) { p.marks.set(int(i), p.marks.get(int(i))+1) }
+func (p *play) see(i int32) { p.counts.set(int(i), p.seen(i)+1) }
 
-func (p *play) unsee(i int32) { p.marks.set(int(i), p.marks.get(int(i))&begun) }
+func (p *play) unsee(i int32) { p.counts.set(int(i), 0) }
 
-// begin records that the block after entry i has begun. It returns false if the block had already begun.
+// begin records that the block after entry i, which may be None, has begun. It returns false if the block had already begun.
 func (p *play) begin(i int32) bool {
-	if i == transcript.None {
-		first := !p.begun
-		p.begun = true
-		return first
-	}
-	mark := p.marks.get(int(i))
-	p.marks.set(int(i), mark|begun)
-	return mark&begun == 0
+	first := p.begun.get(int(i)+1) == 0
+	p.begun.set(int(i)+1, 1)
+	return first
 }
 
 // find returns the entry that equals msg, which is not a response. If there are several, it returns the first one that is

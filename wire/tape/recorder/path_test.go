@@ -57,9 +57,7 @@ func (c *tap) Close() error      { return nil }
 
 // Recording a stream allocates nothing per message, from the connection to the tape and to the reader of the stream.
 func TestARecordedStreamAllocatesNothing(t *testing.T) {
-	if testkit.Race {
-		t.Skip("the race detector allocates")
-	}
+	testkit.RaceSkips(t)
 	r, err := recorder.Open(recorder.Options{File: filepath.Join(t.TempDir(), "x.tape")})
 	if err != nil {
 		t.Fatal(err)

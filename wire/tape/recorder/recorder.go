@@ -132,27 +132,24 @@ func (r *Recorder) fail(err error) {
 
 // Conn starts recording a connection. server is set if the local side is the server, which receives the client's messages.
 func (r *Recorder) Conn(open tape.Open, server bool) *Conn {
+	c := &Conn{server: server, plain: r.o.Plain}
+	var err error
 	r.mu.Lock()
 	r.conns++
-	number := r.conns
-	r.mu.Unlock()
-	c := &Conn{server: server, plain: r.o.Plain}
-	if r.o.Split {
-		r.mu.Lock()
-		w, err := r.create(splitName(r.o.File, number))
-		r.mu.Unlock()
-		if err != nil {
-			r.fail(err)
-			return c
-		}
-		c.w = w
-	} else if len(r.tapes) == 0 {
-		return c
-	} else {
+	if number := r.conns; r.o.Split {
+		c.w, err = r.create(splitName(r.o.File, number))
+	} else if len(r.tapes) > 0 {
 		c.w = r.tapes[0]
 		if r.o.Many || number > 1 {
 			c.number = number
 		}
+	}
+	r.mu.Unlock()
+	if err != nil {
+		r.fail(err)
+	}
+	if c.w == nil {
+		return c
 	}
 	if r.o.Endpoint != nil {
 		open.Endpoint = r.o.Endpoint(open.Endpoint)
@@ -228,10 +225,12 @@ func (c *Conn) messages(at time.Duration, d wire.Direction, msg []byte, more ...
 
 // Frame records a WebSocket message. binary is set if it is a binary message.
 func (c *Conn) Frame(d wire.Direction, msg []byte, binary bool) {
-	if c.w != nil && binary {
+	if !binary {
+		c.Message(d, msg)
+		return
+	}
+	if c.w != nil {
 		c.w.RecordBinary(c.Elapsed(), c.number, c.seen(d), msg)
-	} else if c.w != nil {
-		c.w.Record(c.Elapsed(), c.number, c.seen(d), msg)
 	}
 	c.show(d, msg)
 }

@@ -108,4 +108,4 @@ func (r *redactor) chosen(msg []byte) []byte {
 }
 
 // withheld is recorded instead of a message that could not be redacted.
-var withheld = scan.AppendQuoted(nil, tape.Redacted)
+var withheld = scan.AppendQuoted(nil, redact.Mark)

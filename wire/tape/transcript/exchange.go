@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape"
 )
@@ -74,7 +75,7 @@ func (k *loading) head(h *tape.HTTP) {
 	k.posted = slices.Delete(k.posted, n, n+1)
 	var own [][2]string
 	for _, line := range h.Request {
-		if !ofTransport(line[0]) && !strings.Contains(line[1], tape.Redacted) {
+		if !ofTransport(line[0]) && !strings.Contains(line[1], redact.Mark) {
 			own = append(own, line)
 		}
 	}

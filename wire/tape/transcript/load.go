@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/redact"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
@@ -130,7 +131,7 @@ func (l *loader) entry(k *loading, e Entry, line *tape.Line, msg []byte) error {
 	case e.Kind == wire.Invalid:
 		e.Hash = l.t.Rules.HashBytes(line.Bytes)
 	}
-	e.Redacted = tape.MayBeRedacted(msg)
+	e.Redacted = redact.MayHaveMark(msg)
 	if e.Dir == wire.Send {
 		k.addHandles(int32(k.Len()), msg)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"rpcx/wire/testkit"
@@ -13,9 +12,7 @@ import (
 
 // A long tape is not loaded into memory. Its index takes at most 150 bytes per message.
 func TestMemory(t *testing.T) {
-	if testkit.Race {
-		t.Skip("memory is measured without the race detector, as scripts/check does")
-	}
+	testkit.RaceSkips(t)
 	const few, many = 50_000, 200_000
 	a, b := loaded(t, few), loaded(t, many)
 	if each := float64(b-a) / (many - few); each > 150 {
@@ -36,7 +33,7 @@ func loaded(t *testing.T, messages int) int64 {
 		t.Fatal(err)
 	}
 	b = bytes.Buffer{}
-	before := heap()
+	before := testkit.Heap()
 	f, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)
@@ -47,17 +44,10 @@ func loaded(t *testing.T, messages int) int64 {
 		t.Fatal(err)
 	}
 	defer tr.Close()
-	used := heap() - before
+	used := testkit.Heap() - before
 	msg, err := tr.Tracks[0].Message(messages)
 	if want := fmt.Sprintf(`"n":%d,`, messages-1); err != nil || !bytes.Contains(msg, []byte(want)) {
 		t.Errorf("%s, %v", msg, err)
 	}
 	return used
-}
-
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }

@@ -59,11 +59,16 @@ func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap 
 	}
 	out, err := r.request(req, body)
 	if err != nil {
-		return r.unreached(w, req, err)
+		http.Error(w, "cannot reach the address", http.StatusBadGateway)
+		return err
 	}
 	resp, err := r.client.Do(out)
 	if err != nil {
-		return r.unreached(w, req, err)
+		http.Error(w, "cannot reach the address", http.StatusBadGateway)
+		if req.Context().Err() != nil {
+			return nil // the client has disconnected
+		}
+		return transport.DialFault(req.Context(), r.d.Where, r.d.c.ConnectTimeout, err)
 	}
 	defer resp.Body.Close()
 	maps.Copy(w.Header(), endToEnd(resp.Header))
@@ -72,16 +77,6 @@ func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap 
 		err = unseen("a request", unread)
 	}
 	return err
-}
-
-// unreached sends the response to a request that could not be forwarded, and returns the reason. It returns nil if the
-// client has disconnected.
-func (r *Relay) unreached(w http.ResponseWriter, req *http.Request, err error) error {
-	http.Error(w, "cannot reach the address", http.StatusBadGateway)
-	if req.Context().Err() != nil {
-		return nil
-	}
-	return transport.DialFault(req.Context(), r.d.Where, r.d.c.ConnectTimeout, err)
 }
 
 // unseen returns the Fault for a body that was forwarded although rpcx could not decode it.

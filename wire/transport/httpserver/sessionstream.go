@@ -123,7 +123,7 @@ func (c *sessionConn) count() {
 	for _, s := range c.streams {
 		held += s.unsent
 	}
-	if c.ctx.Err() == nil {
+	if !wire.IsClosed(c.over) {
 		c.hold(held - c.held)
 		c.held = held
 	}

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"rpcx/wire/jq"
+	"rpcx/wire/redact"
 	"rpcx/wire/scan"
-	"rpcx/wire/tape"
 	"rpcx/wire/validate"
 )
 
@@ -68,7 +68,7 @@ func (v *view) at(pointer string) (got string, known bool) {
 // isRedacted reports whether a value is the replacement of a secret.
 func isRedacted(val any) bool {
 	s, ok := val.(string)
-	_, is := tape.SecretNumber(s)
+	_, is := redact.IsMark(s)
 	return ok && is
 }
 
