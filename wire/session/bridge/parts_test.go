@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/dialect"
 	"rpcx/wire/session"
 )
 
@@ -58,6 +60,7 @@ func TestWithFields(t *testing.T) {
 
 // An error is passed on with a numeric code, a message, and data that contains its other members.
 func TestPlainError(t *testing.T) {
+	b := &Bridge{spec: dialect.Spec{Name: "other"}}
 	yes, no := true, false
 	for _, c := range []struct {
 		err  error
@@ -76,7 +79,7 @@ func TestPlainError(t *testing.T) {
 		{wire.NewFault(wire.Closed, "connection closed", nil), `{"code":-32000,"message":"the peer behind the bridge: connection closed"}`},
 		{errors.New("odd"), `{"code":-32603,"message":"odd"}`},
 	} {
-		if got := string(plainError(c.err).JSON()); got != c.want {
+		if got := string(b.plainError(c.err).JSON()); got != c.want {
 			t.Errorf("%v:\n got %s\nwant %s", c.err, got, c.want)
 		}
 	}
@@ -134,4 +137,15 @@ func TestThePoolClosesWithoutWaiting(t *testing.T) {
 			t.Errorf("closing takes %v", took)
 		}
 	})
+}
+
+// While another call connects to the peer, a call waits only as long as its context.
+func TestGetEndsWithItsContext(t *testing.T) {
+	u := newUpstream(&Bridge{})
+	u.dial <- struct{}{}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := u.get(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 }

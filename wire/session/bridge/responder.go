@@ -174,23 +174,9 @@ func (r *responder) representable(e *wire.Error) *wire.Error {
 	return e
 }
 
-// plainError converts an error from the peer or from a client to a form that the other dialect can represent. Between
-// equal dialects, the error stays unchanged.
+// plainError converts an error from the peer or from a client to a form that every dialect can represent: an integer
+// code, a message and data. Other members become part of data. Between equal dialects, the error stays unchanged.
 func (b *Bridge) plainError(err error) *wire.Error {
-	f := wire.AsFault(err)
-	var rpc *wire.Error
-	if errors.As(err, &rpc); rpc == nil && f != nil {
-		rpc = f.RPC
-	}
-	if rpc != nil && b.spec.Name == b.here.Name && rpc.Code != nil && string(scan.Get(rpc.Raw, "code")) == string(rpc.Code) {
-		return rpc.Clone()
-	}
-	return plainError(err)
-}
-
-// plainError converts an error from the peer to a form that every dialect can represent: an integer code, a message and data.
-// Other members become part of data.
-func plainError(err error) *wire.Error {
 	f := wire.AsFault(err)
 	var rpc *wire.Error
 	switch {
@@ -201,6 +187,9 @@ func plainError(err error) *wire.Error {
 		rpc = wire.NewError(wire.CodeServer, "the peer behind the bridge: "+f.Message)
 	default:
 		rpc = wire.NewError(wire.CodeInternal, err.Error())
+	}
+	if b.spec.Name == b.here.Name && rpc.Code != nil && string(scan.Get(rpc.Raw, "code")) == string(rpc.Code) {
+		return rpc.Clone()
 	}
 	e := &wire.Error{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data, Retryable: rpc.Retryable}
 	if scan.Type(e.Code) != 'n' {

@@ -9,18 +9,20 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/hook"
 	"rpcx/wire/session"
+	"rpcx/wire/session/relay"
 )
 
 // An upstream is a connection to the peer that one or more clients use. The first call opens it.
 type upstream struct {
 	bridge *Bridge
-	dial   sync.Mutex // held while connecting, so that there is never a second connection
+	dial   chan struct{} // contains a value while connecting, so that there is never a second connection
 
 	mu      sync.Mutex
 	conv    session.Conversation
@@ -33,10 +35,12 @@ type upstream struct {
 type client struct {
 	caller dialect.Caller
 	hooks  dialect.Responder // for requests from the peer that the client cannot answer
-	calls  int               // guarded by the upstream's mu
+	calls  atomic.Int64
 }
 
-func newUpstream(b *Bridge) *upstream { return &upstream{bridge: b, clients: map[*client]bool{}} }
+func newUpstream(b *Bridge) *upstream {
+	return &upstream{bridge: b, dial: make(chan struct{}, 1), clients: map[*client]bool{}}
+}
 
 // declare sets the methods that the client answers. The handshake of the next connection declares them.
 func (u *upstream) declare(answers []string) {
@@ -81,33 +85,31 @@ func (u *upstream) leave(c *client) {
 
 // begin returns the connection for a call of c, and a function to call when the call has ended.
 func (u *upstream) begin(ctx context.Context, c *client) (session.Conversation, func(), error) {
-	end := func() {}
-	conv, err := session.Conversation(nil), error(nil)
-	if u.bridge.single.Load() {
-		if conv, err = u.open(ctx); err == nil {
-			end = func() { _ = conv.Close() }
-		}
-	} else {
-		conv, err = u.get(ctx)
+	open, single := u.get, u.bridge.single.Load()
+	if single {
+		open = u.open
 	}
+	conv, err := open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	c.calls++
+	c.calls.Add(1)
 	return conv, func() {
-		end()
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		c.calls--
+		if single {
+			_ = conv.Close()
+		}
+		c.calls.Add(-1)
 	}, nil
 }
 
-// get returns the current connection, or opens a new one.
+// get returns the current connection, or opens a new one. While another call opens one, get waits, until ctx ends.
 func (u *upstream) get(ctx context.Context) (session.Conversation, error) {
-	u.dial.Lock()
-	defer u.dial.Unlock()
+	select {
+	case u.dial <- struct{}{}:
+		defer func() { <-u.dial }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	u.mu.Lock()
 	conv, closed := u.conv, u.closed
 	u.mu.Unlock()
@@ -147,18 +149,13 @@ func (u *upstream) open(ctx context.Context) (session.Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if far, ok := conv.(fallbackTaker); ok && u.bridge.to.Socket != "" {
+	if far, ok := conv.(*relay.Client); ok {
 		if err := far.AnswerFallback(ctx, u.ask); err != nil {
 			_ = conv.Close()
 			return nil, err
 		}
 	}
 	return conv, nil
-}
-
-// A fallbackTaker is a conversation of another process that can forward requests without a hook to this process.
-type fallbackTaker interface {
-	AnswerFallback(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error
 }
 
 // ended closes the connections of all clients when the connection to the peer is lost. The clients notice the loss that
@@ -244,10 +241,8 @@ func (u *upstream) forward(ctx context.Context, c *client, r dialect.Request) (j
 // hasReceived reports whether client c has already received a notification as an event of its call. Between equal dialects,
 // notifications are forwarded unchanged and never become events.
 func (u *upstream) hasReceived(c *client, method string) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
 	reported := u.bridge.spec.Bridge.ReportsProgress
-	return reported != nil && u.bridge.spec.Name != u.bridge.here.Name && c.calls > 0 && reported(method)
+	return reported != nil && u.bridge.spec.Name != u.bridge.here.Name && c.calls.Load() > 0 && reported(method)
 }
 
 // asked returns the client that should answer a request from the peer: the only client, or the only client that has pending calls.
@@ -256,7 +251,7 @@ func (u *upstream) asked() (one *client, only bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for c := range u.clients {
-		if len(u.clients) > 1 && c.calls == 0 {
+		if len(u.clients) > 1 && c.calls.Load() == 0 {
 			continue
 		}
 		if one != nil {
