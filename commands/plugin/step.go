@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"rpcx/commands/env"
+	"rpcx/commands/params"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -22,15 +23,13 @@ import (
 type step struct {
 	number int
 	as     string
-	verb   string // call, new, method, get, set or destroy
+	verb   verb
 	name   string
 	on     json.RawMessage
 	args   json.RawMessage
 	kwargs json.RawMessage
 	funcs  map[string]string
 }
-
-var stepVerbs = []string{"call", "new", "method", "get", "set", "destroy"}
 
 func readSteps(ctx context.Context, file string) ([]*step, error) {
 	var b []byte
@@ -74,8 +73,8 @@ func (s *step) read(raw []byte, named map[string]bool) error {
 			return err
 		}
 	}
-	if s.verb == "" {
-		return errors.New("it has none of " + strings.Join(stepVerbs, ", "))
+	if s.verb.name == "" {
+		return errors.New("it has none of " + strings.Join(wire.Map(verbs, func(v verb) string { return v.name }), ", "))
 	}
 	if err := s.checkOn(named); err != nil {
 		return err
@@ -89,9 +88,9 @@ func (s *step) read(raw []byte, named map[string]bool) error {
 // checkArgs returns an error for arguments that the verb does not accept.
 func (s *step) checkArgs() error {
 	switch args, kwargs := scan.Count(s.args), scan.Count(s.kwargs); {
-	case (s.verb == "get" || s.verb == "destroy") && args+kwargs > 0:
-		return fmt.Errorf("%s takes no args or kwargs", s.verb)
-	case s.verb == "set" && (args != 1 || kwargs > 0):
+	case (s.verb.name == "get" || s.verb.name == "destroy") && args+kwargs > 0:
+		return fmt.Errorf("%s takes no args or kwargs", s.verb.name)
+	case s.verb.name == "set" && (args != 1 || kwargs > 0):
 		return errors.New("set takes one value, in args")
 	}
 	return nil
@@ -101,49 +100,46 @@ func (s *step) checkArgs() error {
 // earlier step.
 func (s *step) checkReferences(named map[string]bool) error {
 	s.funcs = map[string]string{}
-	for _, part := range []struct {
-		at  string
-		val json.RawMessage
-	}{{"/args", s.args}, {"/kwargs", s.kwargs}} {
-		if part.val == nil {
-			continue
+	_, err := s.arguments(func(name string) (json.RawMessage, error) {
+		if !named[name] {
+			return nil, fmt.Errorf("no earlier step is named %q", format.CleanLine(name))
 		}
-		if _, err := s.replace(nil, part.val, part.at, func(name string) (json.RawMessage, error) {
-			if !named[name] {
-				return nil, fmt.Errorf("no earlier step is named %q", format.CleanLine(name))
-			}
-			return json.RawMessage("null"), nil
-		}); err != nil {
-			return err
-		}
+		return json.RawMessage("null"), nil
+	})
+	return err
+}
+
+// arguments returns the arguments, with the results of earlier steps.
+func (s *step) arguments(result func(name string) (json.RawMessage, error)) (args params.Arguments, err error) {
+	if s.args != nil {
+		args.Args, err = s.replace(nil, s.args, "/args", result)
 	}
-	return nil
+	if s.kwargs != nil && err == nil {
+		args.Kwargs, err = s.replace(nil, s.kwargs, "/kwargs", result)
+	}
+	return args, err
 }
 
 // checkOn checks the object of a step, as far as that is possible before the first step runs.
 func (s *step) checkOn(named map[string]bool) error {
-	if s.verb == "destroy" && s.name != "" { // "destroy": NAME needs no "on"
+	if s.verb.name == "destroy" && s.name != "" { // "destroy": NAME needs no "on"
 		if name, ok := s.maker(); s.on != nil && (!ok || name != s.name) {
 			return fmt.Errorf("it destroys %q, but \"on\" names another object", format.CleanLine(s.name))
 		}
 		s.on = scan.AppendQuoted(nil, s.name)
 	}
-	object := s.needsObject()
 	switch name, isStep := s.maker(); {
-	case object && s.on == nil:
-		return fmt.Errorf("%s needs \"on\", the step that created the object", s.verb)
-	case !object && s.on != nil:
-		return fmt.Errorf("%s takes no \"on\"", s.verb)
+	case s.verb.object && s.on == nil:
+		return fmt.Errorf("%s needs \"on\", the step that created the object", s.verb.name)
+	case !s.verb.object && s.on != nil:
+		return fmt.Errorf("%s takes no \"on\"", s.verb.name)
 	case isStep && !named[name]:
 		return fmt.Errorf("on: no earlier step is named %q", format.CleanLine(name))
-	case object && !isStep && !isReference(s.on):
+	case s.verb.object && !isStep && !isReference(s.on):
 		return errors.New(`"on" must be the name of a step or a reference to an object`)
 	}
 	return nil
 }
-
-// needsObject reports whether the verb needs an object from an earlier step.
-func (s *step) needsObject() bool { return s.verb != "call" && s.verb != "new" }
 
 // maker returns the name of the step that creates the object. ok is false for a reference.
 func (s *step) maker() (name string, ok bool) {
@@ -181,16 +177,16 @@ func (s *step) member(key string, v []byte) error {
 		}
 		return nil
 	}
-	for _, verb := range stepVerbs {
+	for _, v := range verbs {
 		switch {
-		case key != verb:
+		case key != v.name:
 			continue
-		case s.verb != "":
-			return fmt.Errorf("it has both %s and %s", s.verb, verb)
-		case !isText && verb != "destroy":
-			return fmt.Errorf("%s must be a string", verb)
+		case s.verb.name != "":
+			return fmt.Errorf("it has both %s and %s", s.verb.name, key)
+		case !isText && key != "destroy":
+			return fmt.Errorf("%s must be a string", key)
 		}
-		s.verb, s.name = verb, name
+		s.verb, s.name = v, name
 		return nil
 	}
 	return fmt.Errorf("a step cannot have the member %q", format.CleanLine(key))
@@ -198,45 +194,22 @@ func (s *step) member(key string, v []byte) error {
 
 // call returns the operation of a step. results maps the names of earlier steps to their results.
 func (s *step) call(results map[string]json.RawMessage) (operation, error) {
-	method := map[string]string{"call": "function.call", "new": "object.new", "destroy": "object.destroy"}[s.verb]
-	var o scan.Object
-	switch s.verb {
-	case "call":
-		o.Text("name", s.name)
-	case "new":
-		o.Text("class", s.name)
-	default:
-		id, err := s.object(results)
+	fixed := []string{s.name}
+	if s.verb.object {
+		ref, err := s.object(results)
 		if err != nil {
 			return operation{}, err
 		}
-		o.Text("object_id", id)
-		if s.verb != "destroy" {
-			method = "object.call_method"
-			o.Text("method", s.name)
-		}
+		fixed = []string{ref, s.name}[:min(len(s.verb.words), 2)]
 	}
-	result := func(name string) (json.RawMessage, error) { return results[name], nil }
-	for _, part := range []struct {
-		key string
-		val json.RawMessage
-	}{{"args", s.args}, {"kwargs", s.kwargs}} {
-		if part.val == nil {
-			continue
-		}
-		err := o.Append(part.key, func(b []byte) ([]byte, error) { return s.replace(b, part.val, "/"+part.key, result) })
-		if err != nil {
-			return operation{}, err
-		}
-	}
-	name := cmp.Or(s.name, s.verb)
+	args, err := s.arguments(func(name string) (json.RawMessage, error) { return results[name], nil })
 	return operation{
-		op:   dialect.Op{Kind: dialect.Call, Method: method, Params: o.End(), Funcs: s.funcs},
-		name: name,
-	}, nil
+		op:   dialect.Op{Kind: dialect.Call, Method: s.verb.method, Params: s.verb.params(fixed, args), Funcs: s.funcs},
+		name: cmp.Or(s.name, s.verb.name),
+	}, err
 }
 
-// object returns the id of a step's object.
+// object returns the reference to a step's object.
 func (s *step) object(results map[string]json.RawMessage) (string, error) {
 	ref := s.on
 	name, isStep := s.maker()
@@ -246,7 +219,7 @@ func (s *step) object(results map[string]json.RawMessage) (string, error) {
 	if !isReference(ref) {
 		return "", wire.NewFault(wire.Usage, fmt.Sprintf("on: the result of %q is not an object", format.CleanLine(name)), nil)
 	}
-	return objectID(string(ref)), nil
+	return string(ref), nil
 }
 
 // replace appends val with the result of the step in place of {"$step":NAME}, and null in place of {"$on":NAME}, which
