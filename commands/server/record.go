@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -70,27 +69,16 @@ func Sides(ctx context.Context, run *env.Env, c *options.Connection, listen, to 
 
 // A Listener listens and serves its clients.
 type Listener interface {
-	Endpoint() string // the address, or "" if no other client can connect
+	listener
 	Serve(ctx context.Context) error
-	Close() error
 }
 
 // Serve serves until the command, stdio or a signal ends it. It writes the address to the file listening or, without a
 // file and a command, to stdout. If the peer is a child on stdio, rpcx exits with the child's status.
-func Serve(ctx context.Context, t Listener, command []string, listening string) (err error) {
+func Serve(ctx context.Context, t Listener, command []string, listening string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	served := make(chan error, 1)
-	go func() { served <- childStatus(t.Serve(ctx)) }()
-	defer func() {
-		err = cmp.Or(err, t.Close())
-	}()
-	if at := t.Endpoint(); at != "" {
-		if err := writeAddress(at, listening, command == nil); err != nil {
-			return err
-		}
-	}
-	return untilEnd(ctx, t.Endpoint(), served, command, func() {})
+	return untilEnd(ctx, t, func() error { return childStatus(t.Serve(ctx)) }, command, listening, func() {})
 }
 
 // childStatus converts a child's status to one of this process.

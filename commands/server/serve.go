@@ -22,18 +22,10 @@ import (
 
 // Run serves until command, stdio or a signal ends it. It writes the address to the file listening or, without a file
 // and a command, to stdout.
-func Run(ctx context.Context, run *env.Env, s *session.Server, command []string, listening string, strict bool) (err error) {
+func Run(ctx context.Context, run *env.Env, s *session.Server, command []string, listening string, strict bool) error {
 	reload := s.Reload
 	run.Reload.Store(&reload)
-	served := make(chan error, 1)
-	go func() { served <- s.Serve() }()
-	if at := s.Endpoint(); at != "" {
-		err = writeAddress(at, listening, command == nil)
-	}
-	if err == nil {
-		err = untilEnd(ctx, s.Endpoint(), served, command, func() { s.Finish(ctx) })
-	}
-	err = cmp.Or(err, s.Close())
+	err := untilEnd(ctx, s, s.Serve, command, listening, func() { s.Finish(ctx) })
 	if failed := s.HookFailure(); failed != nil && strict && err == nil {
 		err = failed
 	}
@@ -51,11 +43,28 @@ func writeAddress(at, file string, toStdout bool) error {
 	return nil
 }
 
-// untilEnd waits until serving or command ends, or for a signal. command gets the endpoint at. Then it calls finish.
-func untilEnd(ctx context.Context, at string, served <-chan error, command []string, finish func()) error {
+// A listener listens for clients.
+type listener interface {
+	Endpoint() string // the address, or "" if no other client can connect
+	Close() error
+}
+
+// untilEnd calls serve, and writes the address of l to listening (see Run). It waits until serve or command ends, or for
+// a signal, and closes l. When command ends, it calls finish before that.
+func untilEnd(ctx context.Context, l listener, serve func() error, command []string, listening string, finish func()) (err error) {
+	served := make(chan error, 1)
+	go func() { served <- serve() }()
+	defer func() {
+		err = cmp.Or(err, l.Close())
+	}()
+	at := l.Endpoint()
+	if at != "" {
+		if err := writeAddress(at, listening, command == nil); err != nil {
+			return err
+		}
+	}
 	var ended <-chan error
 	if command != nil {
-		var err error
 		if ended, err = runCommand(ctx, command, at); err != nil {
 			return err
 		}
