@@ -104,7 +104,7 @@ func situationOf(l *cmdline.CommandLine, ask bool, given ...string) *options.Sit
 func askDialect(e endpoint.Endpoint) string {
 	ctx, cancel := context.WithTimeout(context.Background(), helpLimit)
 	defer cancel()
-	remote, err := relay.Reach(ctx, e)
+	remote, err := relay.Dial(ctx, e)
 	if remote == nil {
 		return ""
 	}

@@ -73,7 +73,7 @@ func (b *batch) run(ctx context.Context) (failed, err error) {
 	f.printCtx, done = env.WithCloseDelay(f.ctx)
 	defer done()
 	f.changed.L = &f.mu
-	if l, ok := b.conv.(session.Pipeliner); ok && b.types.needsNoCatalog() {
+	if l, ok := b.conv.(*session.Direct); ok && b.types.needsNoCatalog() {
 		f.pipeline = l.Pipeline(b.jobs, f.onAnswers)
 	}
 	var printer sync.WaitGroup

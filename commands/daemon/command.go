@@ -190,7 +190,7 @@ func withSession(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *
 	defer cl.Stop()
 	c, err := daemon.Attach(cl.Ctx, name)
 	if err == nil {
-		defer c.Detach()
+		defer c.Close()
 		err = do(cl, c)
 	}
 	return env.Cause(cl.Ctx, err)
@@ -200,10 +200,10 @@ func withSession(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *
 // during a request.
 func withInbox(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *env.Deadline, c *daemon.Control) error) error {
 	return withSession(ctx, run, o, func(cl *env.Deadline, c *daemon.Control) error {
-		if err := c.Live(cl.Ctx); err != nil {
+		if err := c.Handshake(cl.Ctx); err != nil {
 			return err
 		}
-		if err := request.SameVersion(strings.TrimPrefix(run.Line.Args[0], "@"), c.Version()); err != nil {
+		if err := request.SameVersion(strings.TrimPrefix(run.Line.Args[0], "@"), c.Hello().Version); err != nil {
 			return err
 		}
 		return do(cl, c)

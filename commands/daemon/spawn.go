@@ -80,8 +80,8 @@ func runSession(ctx context.Context, run *env.Env, o *Options) error {
 func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	c, err := daemon.Attach(ctx, k.Name)
 	if err == nil {
-		defer c.Detach()
-		err = c.Live(ctx)
+		defer c.Close()
+		err = c.Handshake(ctx)
 	}
 	switch f := wire.AsFault(err); {
 	case rundir.IsAbsent(err), f != nil && f.Kind == wire.Closed:
@@ -89,11 +89,11 @@ func sameSession(ctx context.Context, k daemon.HostOptions) (bool, error) {
 	case err != nil:
 		return false, err
 	}
-	if err := request.SameVersion(k.Name, c.Version()); err != nil {
+	if err := request.SameVersion(k.Name, c.Hello().Version); err != nil {
 		return false, err
 	}
-	if c.Fingerprint() != k.Fingerprint {
-		return false, wire.NewFault(wire.Conflict, fmt.Sprintf("session %s exists, but its endpoint, hooks, subscriptions or tape differ (%s)", k.Name, c.Endpoint()), nil).
+	if c.Hello().Fingerprint != k.Fingerprint {
+		return false, wire.NewFault(wire.Conflict, fmt.Sprintf("session %s exists, but its endpoint, hooks, subscriptions or tape differ (%s)", k.Name, c.Hello().Endpoint), nil).
 			WithHint("close it with rpcx session close " + k.Name)
 	}
 	return true, nil

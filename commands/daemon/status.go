@@ -69,21 +69,18 @@ func runList(ctx context.Context, run *env.Env, o *verbOptions) error {
 	if err != nil {
 		return env.Cause(cl.Ctx, err)
 	}
-	for _, line := range daemon.Killed() {
+	for _, line := range rundir.Killed() {
 		run.Console.Note(line)
 	}
-	profiles := profileLines(run)
+	all = append(all, profiles(run)...)
 	if o.out.ForPeople(run) && !o.out.Pretty {
 		rows := [][]string{{"SESSION", "STATE", "DIALECT", "AGE", "ENDPOINT"}}
 		for _, s := range all {
 			age := ""
-			if s.Started != "" { // the session has responded
+			if s.Started != "" { // it is a session, which has responded
 				age = time.Duration(s.Age * float64(time.Second)).Round(time.Second).String()
 			}
 			rows = append(rows, []string{"@" + s.Name, s.State, s.Dialect, age, format.CleanLine(s.Endpoint)})
-		}
-		for _, p := range profiles {
-			rows = append(rows, []string{"@" + p.Name, p.State, p.Dialect, "", format.CleanLine(p.Endpoint)})
 		}
 		return cmdline.Print(os.Stdout, format.Table(rows, run.Stdout.Width, run.Stdout.Color))
 	}
@@ -91,27 +88,18 @@ func runList(ctx context.Context, run *env.Env, o *verbOptions) error {
 	if err != nil {
 		return err
 	}
-	lines := wire.Map(all, daemon.Status.JSON)
-	lines = append(lines, wire.Map(profiles, func(p profileLine) json.RawMessage { return scan.JSON(p) })...)
-	return printValues(ctx, print, lines...)
+	return printValues(ctx, print, wire.Map(all, daemon.Status.JSON)...)
 }
 
-// A profileLine is a profile in the output of list. Its members have the same names as those of a session.
-type profileLine struct {
-	Name     string `json:"name"`
-	Endpoint string `json:"endpoint,omitempty"` // the redacted endpoint, or "" before its variables are set
-	Dialect  string `json:"dialect,omitempty"`
-	State    string `json:"state"`
-}
-
-// profileLines returns the profiles for list. It only warns about an unusable file, because list also shows sessions.
-func profileLines(run *env.Env) (lines []profileLine) {
+// profiles returns the profiles for list. The endpoint is "" before its variables are set. It only warns about an
+// unusable file, because list also shows sessions.
+func profiles(run *env.Env) (lines []daemon.Status) {
 	all, err := profile.List()
 	if err != nil {
 		run.Console.Warn(err.Error())
 	}
 	for _, p := range all {
-		l := profileLine{Name: p.Name, Dialect: p.Dialect, State: "profile"}
+		l := daemon.Status{Name: p.Name, Dialect: p.Dialect, State: "profile"}
 		if e, err := endpoint.Parse(p.Endpoint, p.Dialect); err == nil {
 			l.Endpoint, l.Dialect = e.String(), e.Dialect
 		}
@@ -136,9 +124,10 @@ func runClose(ctx context.Context, run *env.Env, o *verbOptions) error {
 func closeSession(ctx context.Context, run *env.Env, name string) error {
 	c, err := daemon.Attach(ctx, name)
 	if err == nil {
-		defer c.Detach()
-		err = c.End(ctx)
-		for _, job := range c.EndedJobs() {
+		defer c.Close()
+		var jobs []string
+		jobs, err = c.End(ctx)
+		for _, job := range jobs {
 			run.Console.Note("the job " + format.CleanLine(job) + " was still running and was cancelled")
 		}
 	}

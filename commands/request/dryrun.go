@@ -31,7 +31,7 @@ func DryRun(ctx context.Context, conv session.Conversation, e endpoint.Endpoint,
 // conv. If conv is nil, or a session with other users, the ids are as in a new conversation with e that starts with
 // first. They follow the ids of the handshake.
 func Preview(ctx context.Context, conv session.Conversation, e endpoint.Endpoint, first dialect.Op) func(dialect.Op) (wire.Message, error) {
-	if p, ok := conv.(session.Previewer); ok {
+	if p, ok := conv.(*session.Direct); ok {
 		return func(op dialect.Op) (wire.Message, error) { return p.Preview(ctx, op) }
 	}
 	o := e.CodecOptions(wire.Options{})

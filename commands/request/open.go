@@ -97,7 +97,7 @@ func reach(ctx context.Context, run *env.Env, e endpoint.Endpoint) (endpoint.End
 	limit, _ := run.Line.Value("timeout").(time.Duration)
 	cl := env.NewDeadline(ctx, limit, 0)
 	defer cl.Stop()
-	client, err := relay.Reach(cl.Ctx, e)
+	client, err := relay.Dial(cl.Ctx, e)
 	if client != nil {
 		run.Reached, e.Dialect = client, client.Dialect()
 	}

@@ -78,7 +78,7 @@ type Options struct {
 	// Client returns the Tap and the Note for the client with that name. If it is nil, all clients share Tap and Note.
 	Client  func(name string) (wire.Tap, func(peer.Note))
 	Hurry   context.Context // see peer.Options
-	Reached *relay.Client   // the connection that Reach made to the process that owns the conversation; if nil, Open connects
+	Reached *relay.Client   // the connection that relay.Dial made to the process that owns the conversation; if nil, Open connects
 	Shared  *Shared         // set if several processes share the conversation
 	First   *dialect.Op     // the caller's first operation, or nil. A passive operation, such as a watch, is opened before any message is read, so it receives the first messages
 	// Bridge wraps a server's hooks in a backend that forwards all other requests to another peer. It may be nil.

@@ -77,7 +77,7 @@ func TestHandshakeIsBounded(t *testing.T) {
 		d.newCodec = func() dialect.Codec { return handshaker{codec()} }
 		here, silent := transport.Pair()
 		defer silent.Close()
-		d.dial = func(context.Context, recording) (wire.Conn, []func() error, error) { return here, nil, nil }
+		d.dial = func(context.Context, recording) (wire.Conn, func() error, error) { return here, nil, nil }
 		began := time.Now()
 		err = d.start(t.Context())
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout {

@@ -53,7 +53,7 @@ func dialAgain(t *testing.T, o Options, refuse func(ctx context.Context, n int) 
 	return c
 }
 
-func (c *dialled) dial(ctx context.Context, _ recording) (wire.Conn, []func() error, error) {
+func (c *dialled) dial(ctx context.Context, _ recording) (wire.Conn, func() error, error) {
 	c.attempts = append(c.attempts, time.Since(c.began))
 	if c.refuse != nil {
 		if err := c.refuse(ctx, len(c.attempts)); err != nil {

@@ -21,7 +21,7 @@ type Direct struct {
 	hub       *rawHub  // for raw traffic; may be nil
 	raw       *rawPipe // what Raw returns; it exists before the first message is read
 	newCodec  func() dialect.Codec
-	dial      func(ctx context.Context, rec recording) (wire.Conn, []func() error, error)
+	dial      func(ctx context.Context, rec recording) (conn wire.Conn, end func() error, err error)
 	session   string    // the session id that the peer has assigned, for the next handshake
 	redialer  *redialer // nil without Options.Reconnect
 	awaiting  awaiting  // for a peer that connects to rpcx
@@ -87,14 +87,8 @@ func (d *Direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 	return d.openOnce(ctx, op)
 }
 
-// A Pipeliner is a Conversation that may be able to pipeline calls (see dialect.CallPipeline).
-type Pipeliner interface {
-	// Pipeline calls peer.Peer.Pipeline. It returns nil if the conversation cannot pipeline calls.
-	Pipeline(most int, ready func()) dialect.CallPipeline
-}
-
-// Pipeline implements Pipeliner. It returns nil if the connection may be replaced (Options.Reconnect), or if the caller
-// needs messages other than responses.
+// Pipeline calls peer.Peer.Pipeline. It returns nil if the conversation cannot pipeline calls, because the connection may
+// be replaced (Options.Reconnect) or the caller needs messages other than responses.
 func (d *Direct) Pipeline(most int, ready func()) dialect.CallPipeline {
 	if d.redialer != nil || d.o.First != nil || d.hub != nil {
 		return nil
@@ -102,13 +96,7 @@ func (d *Direct) Pipeline(most int, ready func()) dialect.CallPipeline {
 	return d.link.p.Pipeline(most, ready)
 }
 
-// A Previewer is a Conversation that can return a message without sending it.
-type Previewer interface {
-	// Preview calls peer.Peer.Preview.
-	Preview(ctx context.Context, op dialect.Op) (wire.Message, error)
-}
-
-// Preview implements Previewer.
+// Preview calls peer.Peer.Preview.
 func (d *Direct) Preview(ctx context.Context, op dialect.Op) (wire.Message, error) {
 	l, err := d.live(ctx, nil)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/tape/match"
+	"rpcx/wire/tape/recorder"
 )
 
 // lanes record POSTs that share connections on the tape. A response contains only the id of its request. Two pending requests on one
@@ -14,7 +15,7 @@ import (
 // connection, which is used again later.
 type lanes struct {
 	shape dialect.Shape
-	open  func() recording // starts to record a connection
+	open  func() *recorder.Conn // starts to record a connection
 
 	mu  sync.Mutex
 	all []lane
@@ -22,22 +23,31 @@ type lanes struct {
 
 // A lane is one of these connections. It has the ids of the requests that are pending there.
 type lane struct {
-	recording
+	*recorder.Conn
 	pending map[string]bool
 }
 
 // maxLanes is the maximum number of connections. Requests for which none is free are recorded on the last one.
 const maxLanes = 1000
 
-func newLanes(shape dialect.Shape, open func() recording) *lanes {
+func newLanes(shape dialect.Shape, open func() *recorder.Conn) *lanes {
 	return &lanes{shape: shape, open: open, all: []lane{{open(), map[string]bool{}}}}
 }
 
 // first returns the connection on which most POSTs are recorded.
-func (l *lanes) first() recording { return l.all[0].recording }
+func (l *lanes) first() *recorder.Conn { return l.all[0].Conn }
 
-// take returns the recording for a POST whose first message is msg. The caller calls free when the POST has ended.
-func (l *lanes) take(msg []byte) (rec recording, free func()) {
+// post begins to record the POST that conn carries. answers is the direction of the response's messages.
+func (l *lanes) post(conn wire.Conn, answers wire.Direction) *postRecording {
+	p := &postRecording{lanes: l, answers: answers}
+	if by, ok := conn.(exchangeReporter); ok {
+		by.OnExchange(p.exchange)
+	}
+	return p
+}
+
+// take returns the connection for a POST whose first message is msg. The caller calls free when the POST has ended.
+func (l *lanes) take(msg []byte) (to *recorder.Conn, free func()) {
 	var ids []string
 	parts, _ := match.Elements(&l.shape, msg)
 	for _, part := range parts {
@@ -59,7 +69,7 @@ func (l *lanes) take(msg []byte) (rec recording, free func()) {
 	for _, id := range ids {
 		one.pending[id] = true
 	}
-	return one.recording, func() {
+	return one.Conn, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for _, id := range ids {

@@ -23,8 +23,7 @@ import (
 type link struct {
 	p     *peer.Peer
 	codec dialect.Codec
-	ends  []func() error // functions that close the resources of an embedded server
-	ready chan struct{}  // closed when p is set
+	ready chan struct{} // closed when p is set
 	born  time.Time
 	// Watches are opened before the reader starts, so that they receive the first messages.
 	watches   map[*resubscription]dialect.Stream
@@ -63,7 +62,7 @@ func isRefusal(err error) bool {
 
 func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	rec := d.o.record(tape.Open{Endpoint: d.endpoint.String(), Reconnect: d.codec != nil}, false)
-	conn, ends, err := d.dial(ctx, rec)
+	conn, endServer, err := d.dial(ctx, rec)
 	if err != nil {
 		rec.failed(err)
 		return nil, err
@@ -72,7 +71,7 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 		conn = d.o.Wrap(conn)
 	}
 	l := &link{
-		codec: d.newCodec(), ends: ends, recording: rec, watch: d.o.Transport.Watch,
+		codec: d.newCodec(), recording: rec, watch: d.o.Transport.Watch,
 		ready: make(chan struct{}), born: time.Now(),
 	}
 	po := peer.Options{Client: true, Tap: d.o.Tap, Record: d.o.Messages, Note: d.o.Note, Hurry: d.o.Hurry, Lossy: d.o.Shared != nil}
@@ -88,7 +87,7 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	}
 	po.Record = inTurn(rec.messages(), po.Record)
 	l.p = peer.New(conn, l.codec, po)
-	l.end = sync.OnceValue(l.shutdown)
+	l.end = sync.OnceValue(func() error { return l.shutdown(endServer) })
 	close(l.ready)
 	handshake := wire.Fact{Step: "greeting", Text: "the " + d.Dialect() + " dialect has no handshake"}
 	began := time.Now()
@@ -157,14 +156,15 @@ func (l *link) backend() relay.PeerBackend { return relay.PeerBackend{Caller: l.
 // close closes the connection cleanly. It can be called more than once.
 func (l *link) close() error { return l.end() }
 
-func (l *link) shutdown() error {
+// shutdown closes the connection, and then calls endServer, which ends an embedded server and may be nil.
+func (l *link) shutdown(endServer func() error) error {
 	note := l.recording.ended(l.p)
 	fact := ending(l.p, "")
 	err := l.p.Close()
 	l.watch.Tell(fact())
 	note()
-	for _, end := range l.ends {
-		err = errors.Join(err, end())
+	if endServer != nil {
+		err = errors.Join(err, endServer())
 	}
 	return err
 }

@@ -47,7 +47,7 @@ func (c *links) finish(err, giveUpErr error) {
 func (c *links) register(s *resubscription) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.link != nil && c.link != s.on {
+	if c.link != nil && c.link != s.next.l {
 		return false
 	}
 	c.streams = append(c.streams, s)

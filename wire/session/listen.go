@@ -38,7 +38,7 @@ type Server struct {
 	exchanges *peer.Exchanges // set if each connection is a POST
 	alone     bool            // there is only one connection (stdio or dial+)
 	fault     error
-	posted    recording // the recording that all POSTs share, if any
+	posted    *lanes // the recording that all POSTs share, or nil
 }
 
 // Listen listens at e. When it returns, clients can connect.
@@ -133,8 +133,8 @@ func (s *Server) newPeer(conn wire.Conn) (p *peer.Peer, client string, rec recor
 	if s.options.Client != nil && !s.alone {
 		o.Tap, o.Note = s.options.Client(client)
 	}
-	rec = s.record(conn).from(conn, wire.Send)
-	if _, rec.brief = conn.(wire.SingleExchange); !rec.brief {
+	rec = s.record(conn)
+	if _, post := conn.(wire.SingleExchange); !post {
 		s.options.Transport.Watch.Tell(wire.Fact{Step: "connected", Text: "a client", Who: client})
 	}
 	o.Record = rec.messages()
@@ -174,9 +174,8 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 	note := rec.ended(p)
 	fact := ending(p, client)
 	_ = p.Close()
-	rec.answered()
 	note()
-	if !rec.brief {
+	if !p.Connection().SingleExchange {
 		s.options.Transport.Watch.Tell(fact())
 	}
 	if p.MostHeld() > muchHeld {

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bufio"
 	"encoding/json"
 	"net"
 	"net/http"
@@ -13,36 +12,6 @@ import (
 	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
-
-// postJSON posts body. The test closes the response.
-func postJSON(t *testing.T, url, accept, body string) *http.Response {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", accept)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
-	answer, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { answer.Body.Close() })
-	return answer
-}
-
-// nextEvent returns the data of the next event.
-func nextEvent(t *testing.T, events *bufio.Scanner) string {
-	t.Helper()
-	for events.Scan() {
-		if data, ok := strings.CutPrefix(events.Text(), "data: "); ok {
-			return data
-		}
-	}
-	t.Fatal("no event arrived:", events.Err())
-	return ""
-}
 
 // A hook can call the client of its POST: the response to the POST carries the request, and another POST by the same client carries
 // the response.
@@ -58,31 +27,28 @@ func TestAsksInsideAnExchange(t *testing.T) {
 		s.Close()
 		<-served
 	}()
-	const both = "application/json, text/event-stream"
-	asking := postJSON(t, s.Endpoint(), both, `{"jsonrpc":"2.0","id":"a","method":"ask","params":[1]}`)
-	events := bufio.NewScanner(asking.Body)
+	client := &mcpClient{t: t, url: s.Endpoint()}
+	asking, _ := client.do(http.MethodPost, `{"jsonrpc":"2.0","id":"a","method":"ask","params":[1]}`)
+	events := eventsOf(t, asking)
 	for _, answer := range []string{`"first"`, `"second"`} {
 		var q struct {
 			ID     string
 			Method string
 		}
-		if said := nextEvent(t, events); json.Unmarshal([]byte(said), &q) != nil || q.Method != "q" || len(q.ID) < 32 {
+		if said := events.next(); json.Unmarshal([]byte(said), &q) != nil || q.Method != "q" || len(q.ID) < 32 {
 			t.Fatal(said)
 		}
 		for _, guess := range []string{`1`, `"1"`, `"a"`, `"` + strings.Repeat("0", 32) + `"`} {
-			postJSON(t, s.Endpoint(), both, `{"jsonrpc":"2.0","id":`+guess+`,"result":"guessed"}`)
+			client.do(http.MethodPost, `{"jsonrpc":"2.0","id":`+guess+`,"result":"guessed"}`)
 		}
-		if got := postJSON(t, s.Endpoint(), both, `{"jsonrpc":"2.0","id":"`+q.ID+`","result":`+answer+`}`); got.StatusCode/100 != 2 {
+		if got, _ := client.do(http.MethodPost, `{"jsonrpc":"2.0","id":"`+q.ID+`","result":`+answer+`}`); got.StatusCode/100 != 2 {
 			t.Error(got.Status)
 		}
 	}
-	testkit.Expect(t, "the response", nextEvent(t, events), `{"jsonrpc":"2.0","id":"a","result":["first","second"]}`)
+	testkit.Expect(t, "the response", events.next(), `{"jsonrpc":"2.0","id":"a","result":["first","second"]}`)
 
 	// A client that accepts only JSON gets no requests.
-	got := bufio.NewScanner(postJSON(t, s.Endpoint(), "application/json", `{"jsonrpc":"2.0","id":1,"method":"ask"}`).Body)
-	if got.Scan(); !strings.Contains(got.Text(), `"code":-32603`) {
-		t.Error(got.Text())
-	}
+	client.answer(`"code":-32603`, `{"jsonrpc":"2.0","id":1,"method":"ask"}`, "Accept", "application/json")
 }
 
 // A lazyListener accepts one more connection while its server stops.

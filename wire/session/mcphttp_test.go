@@ -27,12 +27,11 @@ type mcpClient struct {
 	session string
 }
 
-// do sends a request. cancel closes its connection.
-func (c *mcpClient) do(method, body string, headers ...string) (resp *http.Response, cancel func()) {
-	c.t.Helper()
+// exchange sends a request with client. headers are pairs of names and values.
+func (c *mcpClient) exchange(client *http.Client, method, body string, headers ...string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(c.t.Context(), method, c.url, strings.NewReader(body))
 	if err != nil {
-		c.t.Fatal(err)
+		return nil, err
 	}
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	if body != "" {
@@ -45,8 +44,14 @@ func (c *mcpClient) do(method, body string, headers ...string) (resp *http.Respo
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	transport := &http.Transport{DisableKeepAlives: true}
-	resp, err = (&http.Client{Transport: transport}).Do(r)
+	return client.Do(r)
+}
+
+// do sends a request on a connection of its own. cancel closes it.
+func (c *mcpClient) do(method, body string, headers ...string) (resp *http.Response, cancel func()) {
+	c.t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := c.exchange(client, method, body, headers...)
 	if err != nil {
 		c.t.Fatal(err)
 	}

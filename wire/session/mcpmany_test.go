@@ -24,18 +24,7 @@ type crowd struct {
 
 // do makes an exchange, and returns the HTTP status, the session id and the body of the response.
 func (c *crowd) do(method, session, body string) (status int, begun, text string) {
-	r, err := http.NewRequestWithContext(c.t.Context(), method, c.url, strings.NewReader(body))
-	if err != nil {
-		c.t.Error(err)
-		return 0, "", ""
-	}
-	r.Header.Set("Accept", "application/json, text/event-stream")
-	r.Header.Set("Content-Type", "application/json")
-	if session != "" {
-		r.Header.Set("Mcp-Session-Id", session)
-		r.Header.Set("MCP-Protocol-Version", "2025-11-25")
-	}
-	resp, err := c.client.Do(r)
+	resp, err := (&mcpClient{c.t, c.url, session}).exchange(c.client, method, body)
 	if err != nil {
 		c.t.Error(err)
 		return 0, "", ""

@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -69,11 +70,10 @@ func newDirect(e endpoint.Endpoint, o Options) (*Direct, error) {
 	if o.Reconnect != nil {
 		d.redialer = newRedialer(d)
 	}
-	switch {
-	case o.Shared != nil:
-		d.hub = &rawHub{d: d, lossy: true, notified: o.Shared.Notified, reserve: o.Shared.Reserve}
-	case o.Raw:
+	if o.Raw || o.Shared != nil {
 		d.hub = &rawHub{d: d}
+	}
+	if o.Raw {
 		d.raw = d.hub.join()
 	}
 	return d, nil
@@ -133,16 +133,11 @@ func (d *Direct) introduction() dialect.HandshakeOptions {
 	return dialect.HandshakeOptions{Offers: c, Info: o.Info, Functions: o.Functions, Settings: o.Settings, Logs: o.Logs, Resume: o.Resume, Last: d.session}
 }
 
-// connect dials d.endpoint or starts an embedded server. It also returns the functions that close such a server.
-func (d *Direct) connect(ctx context.Context, rec recording) (wire.Conn, []func() error, error) {
-	if d.endpoint.Demo != "" || d.endpoint.Tape != "" {
+// connect dials d.endpoint or starts an embedded server. end is nil, or ends that server.
+func (d *Direct) connect(ctx context.Context, rec recording) (conn wire.Conn, end func() error, err error) {
+	if isEmbedded(d.endpoint) {
 		d.o.Transport.Watch.Tell(wire.Fact{Step: "connected", Text: d.endpoint.String() + " runs in this process"})
-	}
-	if d.endpoint.Demo != "" {
-		return startDemo(d.endpoint)
-	}
-	if d.endpoint.Tape != "" {
-		return startTape(d.endpoint, d.o)
+		return startEmbedded(d.endpoint, d.o)
 	}
 	cfg, err := transportConfig(d.endpoint, d.o, d.endpoint.Spec().Transport.Binary)
 	if err != nil {
@@ -151,8 +146,8 @@ func (d *Direct) connect(ctx context.Context, rec recording) (wire.Conn, []func(
 	if d.codec != nil { // known only on later links
 		cfg.Warn = nil
 	}
-	cfg.Exchanged, cfg.Noise, cfg.Whole, cfg.Hurry = rec.exchanged(cfg.Exchanged), rec.noise(cfg.Noise), true, d.o.Hurry
-	conn, err := d.awaiting.dial(ctx, &d.endpoint, d.o, cfg)
+	cfg.Exchanged, cfg.Noise, cfg.Whole, cfg.Hurry = rec.exchanged(cfg.Exchanged), rec.conn().Noise(cfg.Noise), true, d.o.Hurry
+	conn, err = d.awaiting.dial(ctx, &d.endpoint, d.o, cfg)
 	if err == nil {
 		if r, ok := conn.(wire.Remote); ok && d.endpoint.Reversed != "" {
 			cfg.Watch.Tell(wire.Fact{Step: "connected", Text: strings.TrimSuffix("the peer connected from "+r.Remote(), " from "), At: r.Remote()})
@@ -210,8 +205,14 @@ func Head(h http.Header) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// startDemo runs the embedded server on one end of a pair and returns the other end.
-func startDemo(e endpoint.Endpoint) (wire.Conn, []func() error, error) {
+// isEmbedded reports whether the peer at e runs in this process.
+func isEmbedded(e endpoint.Endpoint) bool { return e.Demo != "" || e.Tape != "" }
+
+// startEmbedded runs the demo or the tape at e on one end of a pair, and returns the other end. end ends that server.
+func startEmbedded(e endpoint.Endpoint, o Options) (conn wire.Conn, end func() error, err error) {
+	if e.Tape != "" {
+		return startTape(e, o)
+	}
 	c, _ := serve.Demo(e.Demo)
 	entries, err := hook.FromDemo(c)
 	if err != nil {
@@ -227,5 +228,5 @@ func startDemo(e endpoint.Endpoint) (wire.Conn, []func() error, error) {
 	}
 	here, there := transport.Pair()
 	demo := peer.New(there, e.Spec().NewCodec(servingOptions(e, Options{})), peer.Options{Handler: server.Accept})
-	return here, []func() error{demo.Close, server.Close}, nil
+	return here, func() error { return errors.Join(demo.Close(), server.Close()) }, nil
 }

@@ -10,11 +10,7 @@ import (
 
 // A rawHub delivers the peer's messages to the commands that use the raw traffic of a conversation.
 type rawHub struct {
-	d        *Direct
-	lossy    bool                 // a pipe whose user reads too slowly ends
-	notified func(m wire.Message) // receives every notification; may be nil
-	reserve  func(id wire.ID)     // called for each call that will be parked; may be nil
-
+	d     *Direct
 	mu    sync.Mutex
 	pipes []*rawPipe
 }
@@ -22,11 +18,11 @@ type rawHub struct {
 // incoming implements peer.Options.Incoming. It delivers a request without a hook to the newest pipe, and any other
 // message to all pipes.
 func (h *rawHub) incoming(l *link, m wire.Message) bool {
-	isRequest := m.Kind == wire.Request
+	shared, isRequest := h.d.o.Shared, m.Kind == wire.Request
 	hooked := (isRequest || m.Kind == wire.Notification) && h.d.responder.answers(m.Method)
 	if hooked && isRequest {
-		if h.reserve != nil && h.d.responder.parks(m.Method) {
-			h.reserve(m.ID)
+		if shared != nil && h.d.responder.parks(m.Method) {
+			shared.Reserve(m.ID)
 		}
 		return false
 	}
@@ -36,10 +32,9 @@ func (h *rawHub) incoming(l *link, m wire.Message) bool {
 	if isRequest {
 		return offer(pipes, l, m)
 	}
-	taken := false
-	if h.notified != nil && m.Kind == wire.Notification {
-		h.notified(m)
-		taken = true
+	taken := shared != nil && m.Kind == wire.Notification
+	if taken {
+		shared.Notified(m)
 	}
 	for _, p := range pipes {
 		taken = p.push(l, m) || taken
@@ -73,7 +68,7 @@ func (h *rawHub) claim(ids []wire.ID) error {
 				owners[i] = p
 			}
 		}
-		if owners[i] == nil && (h.lossy || h.d.o.Reconnect != nil) {
+		if owners[i] == nil && (h.d.o.Shared != nil || h.d.o.Reconnect != nil) {
 			return wire.Usagef("no request with the id %s is open on this connection", id)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // When raw traffic ends, each reader first gets the earlier messages and then the reason. The conversation continues.
 func TestEndRaw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := dialAgain(t, Options{Shared: &Shared{}}, nil)
+		c := dialAgain(t, Options{Shared: &Shared{Notified: func(wire.Message) {}}}, nil)
 		far := c.far()
 		stopped := errors.New("stopped")
 		reads, waits, left := c.d.JoinRaw(), c.d.JoinRaw(), c.d.JoinRaw()

@@ -39,7 +39,7 @@ func (r *rawPipe) push(l *link, m wire.Message) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for r.size > rawQueueBytes && !r.ended {
-		if r.hub.lossy {
+		if r.hub.d.o.Shared != nil { // the other processes must not wait
 			r.ended, r.err = true, wire.NewFault(wire.IO, "the output is too slow: its queue is full, and a session does not wait", nil)
 			close(r.slow)
 			r.cond.Broadcast()

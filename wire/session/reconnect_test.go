@@ -115,7 +115,7 @@ func (b broken) Recv() ([]byte, error) {
 func TestNoReconnectAfterBrokenProtocol(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{}, nil)
-		c.d.dial = func(ctx context.Context, rec recording) (wire.Conn, []func() error, error) {
+		c.d.dial = func(ctx context.Context, rec recording) (wire.Conn, func() error, error) {
 			conn, _, err := c.dial(ctx, rec)
 			return broken{conn}, nil, err
 		}

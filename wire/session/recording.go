@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"rpcx/wire"
-	"rpcx/wire/dialect"
 	"rpcx/wire/peer"
 	"rpcx/wire/redact"
 	"rpcx/wire/tape"
@@ -19,11 +18,8 @@ import (
 
 // A recording writes one connection to a tape. The zero value records nothing.
 type recording struct {
-	to    *recorder.Conn // nil if nothing is recorded
-	lasts bool           // the end of the connection is not recorded
-	brief bool           // the connection is a POST to a listener
-	post  *postRecording // the POST that is being recorded, or nil
-	lanes *lanes         // the lanes of a recording that POSTs share, or nil
+	to   *recorder.Conn // nil if nothing is recorded, or if post is set
+	post *postRecording // the POST that is being recorded, or nil
 }
 
 // record begins to record a connection. open describes the connection. server is set if rpcx is the server.
@@ -42,42 +38,32 @@ func (r recording) conn() *recorder.Conn {
 	return r.to
 }
 
-// tap returns a tap that records each message and then calls next.
-func (r recording) tap(next wire.Tap) wire.Tap {
-	switch {
-	case r.to == nil:
-		return next
-	case r.post != nil:
-		return both(r.post.message, next)
-	}
-	return both(r.to.Message, next)
-}
-
 // messages returns a wire.Record that records a peer's messages, or nil if nothing is recorded.
 func (r recording) messages() wire.Record {
 	switch {
-	case r.to == nil:
-		return nil
 	case r.post != nil:
 		return r.post.messages
+	case r.to != nil:
+		return r.to.Messages
 	}
-	return r.to.Messages
+	return nil
 }
 
 // failed records that connecting failed.
-func (r recording) failed(err error) {
-	if r.to != nil {
-		r.to.Ended(wire.Recv, err)
-	}
-}
+func (r recording) failed(err error) { r.conn().Ended(wire.Recv, err) }
 
-// ended must be called before rpcx closes p's connection. It determines which side has ended the connection. The
-// returned function writes the end to the tape. It must be called after the last message.
+// ended must be called before rpcx closes p's connection. It determines which side has ended the connection: if the
+// connection has already ended, the peer has ended it. The returned function writes the end to the tape. It must be
+// called after the last message. The connection that POSTs share has no end.
 func (r recording) ended(p *peer.Peer) (note func()) {
-	if r.to == nil || r.lasts {
-		return func() {}
+	switch {
+	case r.post != nil:
+		return r.post.end
+	case !wire.IsClosed(p.Done()):
+		return func() { r.conn().Ended(wire.Send, nil) }
 	}
-	return end(r.to, p)
+	err := p.Err()
+	return func() { r.conn().Ended(wire.Recv, err) }
 }
 
 // exchanged returns the function for transport.Config.Exchanged, or next if nothing is recorded.
@@ -91,14 +77,6 @@ func (r recording) exchanged(next func(transport.Exchange)) func(transport.Excha
 // Exchanged returns a function for transport.Config.Exchanged that records exchanges.
 func Exchanged(to *recorder.Conn) func(transport.Exchange) {
 	return func(x transport.Exchange) { to.HTTP(httpOf(x, to.Elapsed())) }
-}
-
-// noise returns a function that records the lines of a child that are not messages, and calls next.
-func (r recording) noise(next func(line []byte)) func(line []byte) {
-	if r.to == nil {
-		return next
-	}
-	return r.to.Noise(next)
 }
 
 // httpOf converts x to the form that tapes use. now is the time since the tape began.
@@ -154,129 +132,125 @@ func inTurn(first, second wire.Record) wire.Record {
 	}
 }
 
-// end returns a function that records the end of p's connection. If the connection has already ended, the peer has
-// ended it; otherwise rpcx ends it.
-func end(rec *recorder.Conn, p *peer.Peer) func() {
-	if !wire.IsClosed(p.Done()) {
-		return func() { rec.Ended(wire.Send, nil) }
-	}
-	err := p.Err()
-	return func() { rec.Ended(wire.Recv, err) }
-}
-
-// record begins to record a connection to s, if s has a recorder. All POSTs to a listener share one connection on the
-// tape, which has no end.
+// record begins to record a connection to s, if s has a recorder. All POSTs to a listener share connections on the tape.
 func (s *Server) record(conn wire.Conn) recording {
 	open := tape.Open{Endpoint: s.Endpoint()}
-	if _, post := conn.(wire.SingleExchange); !post {
-		return s.options.record(open, true)
+	if _, post := conn.(wire.SingleExchange); !post || s.options.Record == nil {
+		return s.options.record(open, true).from(conn)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.posted.to == nil {
-		s.posted = shared(s.endpoint.Spec().Shape(), func() recording {
-			rec := s.options.record(open, true)
-			rec.lasts = true
-			return rec
-		})
+	if s.posted == nil {
+		s.posted = newLanes(s.endpoint.Spec().Shape(), func() *recorder.Conn { return s.options.Record.Conn(open, true) })
 	}
-	return s.posted
+	return recording{post: s.posted.post(conn, wire.Send)}
 }
 
-// A postRecording records one POST to a listener. On the tape, the HTTP exchange precedes the messages of the response,
-// as it does when a client records. These messages are therefore queued until the exchange is known.
-type postRecording struct {
-	recording
-	answers wire.Direction // the direction of the response's messages
-
-	mu       sync.Mutex
-	recorded bool
-	held     [][]byte
-	free     func() // ends the use of the lane; nil if there is none
-}
-
-// shared begins a recording that POSTs share.
-func shared(shape dialect.Shape, open func() recording) recording {
-	all := newLanes(shape, open)
-	rec := all.first()
-	rec.lanes = all
-	return rec
-}
-
-// message implements wire.Tap.
-func (a *postRecording) message(d wire.Direction, msg []byte) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if d == a.answers && !a.recorded {
-		a.held = append(a.held, bytes.Clone(msg))
-		return
+// from also records the HTTP exchanges of conn, if it has any.
+func (r recording) from(conn wire.Conn) recording {
+	if by, ok := conn.(exchangeReporter); ok && r.to != nil {
+		by.OnExchange(r.exchanged(nil))
 	}
-	if d != a.answers && a.free == nil && a.lanes != nil {
-		var rec recording
-		rec, a.free = a.lanes.take(msg)
-		a.to = rec.to
-	}
-	a.to.Message(d, msg)
+	return r
 }
 
-// messages implements wire.Record.
-func (a *postRecording) messages(d wire.Direction, msg []byte, more ...[]byte) {
-	a.message(d, msg)
-	for _, msg := range more {
-		a.message(d, msg)
-	}
-}
-
-// exchange records the HTTP exchange, and then the messages that are queued.
-func (a *postRecording) exchange(x transport.Exchange) {
-	a.mu.Lock()
-	rec := a.recording
-	a.mu.Unlock()
-	rec.exchanged(nil)(x)
-	a.over()
-}
-
-// over records the messages that are queued.
-func (a *postRecording) over() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.recorded = true
-	for _, msg := range a.held {
-		a.to.Message(a.answers, msg)
-	}
-	a.held = nil
-}
-
-// An exchangeReporter is a Conn that reports its HTTP exchange.
+// An exchangeReporter is a Conn that reports its HTTP exchanges.
 type exchangeReporter interface {
 	OnExchange(tell func(transport.Exchange))
 }
 
-// from also records the HTTP exchange of conn, if it has one. answers is the direction of the response's messages, as
-// the tap sees it.
-func (r recording) from(conn wire.Conn, answers wire.Direction) recording {
-	by, ok := conn.(exchangeReporter)
-	if !ok || r.to == nil {
-		return r
-	}
-	if _, post := conn.(wire.SingleExchange); !post {
-		by.OnExchange(r.exchanged(nil))
-		return r
-	}
-	r.post = &postRecording{recording: r, answers: answers}
-	by.OnExchange(r.post.exchange)
-	return r
+// A postRecording records one POST and its response. On the tape, the HTTP exchange precedes the messages of the
+// response, as it does when a client records. These messages are therefore queued until the exchange is known.
+type postRecording struct {
+	answers wire.Direction              // the direction of the response's messages
+	session func(*http.Response) *lanes // returns the lanes of the session that a response names; nil if lanes is set at first
+
+	mu      sync.Mutex
+	lanes   *lanes         // the lanes of the session; nil while the session is unknown
+	to      *recorder.Conn // nil until it has been chosen
+	free    func()         // ends the use of to
+	request []byte         // the message of the request, which is queued while the session is unknown
+	known   bool           // the exchange is on the tape
+	queue   [][]byte       // the messages of the response that are queued
 }
 
-// answered records that the POST, if any, has no further messages.
-func (r recording) answered() {
-	if r.post == nil {
+// message implements wire.Tap.
+func (p *postRecording) message(d wire.Direction, msg []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case d == p.answers && !p.known:
+		p.queue = append(p.queue, bytes.Clone(msg))
+	case d == p.answers:
+		p.to.Message(d, msg)
+	case p.lanes == nil:
+		p.request = bytes.Clone(msg)
+	default:
+		p.choose(nil, msg)
+		p.to.Message(d, msg)
+	}
+}
+
+// messages implements wire.Record.
+func (p *postRecording) messages(d wire.Direction, msg []byte, more ...[]byte) {
+	p.message(d, msg)
+	for _, msg := range more {
+		p.message(d, msg)
+	}
+}
+
+// exchange records the HTTP exchange, and then the messages that are queued.
+func (p *postRecording) exchange(x transport.Exchange) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.choose(x.Response, nil)
+	Exchanged(p.to)(x)
+	p.flush()
+}
+
+// choose chooses a connection on the tape, unless that has been done, and records the queued request. response, which
+// may be nil, and the message of the request determine the choice. The caller holds the lock.
+func (p *postRecording) choose(response *http.Response, msg []byte) {
+	if p.to != nil {
 		return
 	}
-	r.post.over()
-	r.post.mu.Lock()
-	defer r.post.mu.Unlock()
-	if r.post.free != nil {
-		r.post.free()
+	if p.lanes == nil {
+		p.lanes, msg = p.session(response), p.request
+	}
+	p.to, p.free = p.lanes.take(msg)
+	if p.request != nil {
+		p.to.Message(1-p.answers, p.request)
+		p.request = nil
+	}
+}
+
+// flush records the messages that are queued. The caller holds the lock.
+func (p *postRecording) flush() {
+	p.known = true
+	for _, msg := range p.queue {
+		p.to.Message(p.answers, msg)
+	}
+	p.queue = nil
+}
+
+// end must be called when the POST has ended.
+func (p *postRecording) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.queue) > 0 {
+		p.choose(nil, nil)
+		p.flush()
+	}
+	if p.free != nil {
+		p.free()
+	}
+}
+
+// note records a note that concerns the POST.
+func (p *postRecording) note(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.to != nil {
+		p.to.Note(text)
 	}
 }

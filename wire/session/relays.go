@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -44,82 +43,23 @@ func (s *relays) of(session string) *lanes {
 	return rec
 }
 
-// A relayed is the recording of one request and its response. If a request has no session, the response may name one;
-// until then, the message is queued.
-type relayed struct {
-	all *relays
+// postKey is the context key for the postRecording of a request.
+type postKey struct{}
 
-	mu    sync.Mutex
-	lanes *lanes // the lanes of the session; nil while the session is unknown
-	rec   recording
-	free  func() // nil until rec has been chosen
-	sent  []byte // the message that is queued, or nil
-}
-
-// relayedKey is the context key for the relayed of a request.
-type relayedKey struct{}
-
-func (s *relays) begin(r *http.Request) *relayed {
-	one := &relayed{all: s}
-	if s.header == "" || r.Header.Get(s.header) != "" {
-		one.lanes = s.of(r.Header.Get(s.header))
+// begin begins to record a request. If the request has no session, its response may name one.
+func (s *relays) begin(r *http.Request) *postRecording {
+	p := &postRecording{answers: wire.Recv}
+	if name := r.Header.Get(s.header); s.header == "" || name != "" {
+		p.lanes = s.of(name)
+		return p
 	}
-	return one
-}
-
-// message implements wire.Tap.
-func (r *relayed) message(d wire.Direction, msg []byte) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.lanes == nil && d == wire.Send {
-		r.sent = bytes.Clone(msg)
-		return
+	p.session = func(response *http.Response) *lanes {
+		if response == nil {
+			return s.of("")
+		}
+		return s.of(response.Header.Get(s.header))
 	}
-	var begins []byte
-	if d == wire.Send {
-		begins = msg
-	}
-	r.begun("", begins)
-	r.rec.conn().Message(d, msg)
-}
-
-// exchange records the HTTP exchange.
-func (r *relayed) exchange(x transport.Exchange) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	session := ""
-	if x.Response != nil && r.all.header != "" {
-		session = x.Response.Header.Get(r.all.header)
-	}
-	r.begun(session, nil)
-	r.rec.exchanged(func(transport.Exchange) {})(x)
-}
-
-// begun chooses the recording, unless that has been done, and records the queued message. session and the message, msg or
-// the queued one, determine the choice.
-func (r *relayed) begun(session string, msg []byte) {
-	if r.free != nil {
-		return
-	}
-	if r.lanes == nil {
-		r.lanes = r.all.of(session)
-	}
-	if r.sent == nil {
-		r.rec, r.free = r.lanes.take(msg)
-		return
-	}
-	r.rec, r.free = r.lanes.take(r.sent)
-	r.rec.conn().Message(wire.Send, r.sent)
-	r.sent = nil
-}
-
-// end must be called when the request has ended.
-func (r *relayed) end() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.free != nil {
-		r.free()
-	}
+	return p
 }
 
 func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
@@ -147,14 +87,14 @@ func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 	one := all.begin(r)
 	defer one.end()
-	ctx = context.WithValue(ctx, relayedKey{}, one)
+	ctx = context.WithValue(ctx, postKey{}, one)
 	if err := all.to.Pass(w, r.WithContext(ctx), body, both(one.message, t.options.Tap)); err != nil {
 		switch f := wire.AsFault(err); {
 		case f == nil:
 		case f.Kind == wire.Closed:
-			one.rec.conn().Note("a response was cut off: " + err.Error())
+			one.note("a response was cut off: " + err.Error())
 		case f.Kind == wire.Protocol:
-			one.rec.conn().Note(err.Error())
+			one.note(err.Error())
 		}
 		t.failed(err)
 	}
@@ -179,20 +119,20 @@ func (t *Wiretap) relaying() (*relays, error) {
 		return t.relays, nil
 	}
 	all := &relays{sessions: map[string]*lanes{}, record: func() *lanes {
-		return newLanes(t.to.Spec().Shape(), func() recording { return t.options.record(tape.Open{Endpoint: t.to.String()}, false) })
+		return newLanes(t.to.Spec().Shape(), t.recorded)
 	}}
 	if s := t.dialling.Sessions; s != nil {
 		all.header = s.Header
 	}
 	cfg := t.dialling
 	cfg.Exchanged = func(x transport.Exchange) {
-		if one, ok := x.Request.Context().Value(relayedKey{}).(*relayed); ok {
+		if one, ok := x.Request.Context().Value(postKey{}).(*postRecording); ok {
 			one.exchange(x)
 		}
 	}
 	var err error
 	if all.to, err = httpclient.NewRelay(t.to.Address, cfg, t.listen.Address.URLPath); err != nil {
-		all.of("").first().failed(err)
+		all.of("").first().Ended(wire.Recv, err)
 		return nil, err
 	}
 	t.relays = all

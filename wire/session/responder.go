@@ -183,7 +183,9 @@ func (s *responder) Opened(c dialect.Caller) {
 func (s *responder) answers(method string) bool { return s.table.Match(s.spec.Names.ForHooks(method)) }
 
 // parks reports whether calls of method wait in the inbox.
-func (s *responder) parks(method string) bool { return s.table.Parks(s.spec.Names.ForHooks(method)) }
+func (s *responder) parks(method string) bool {
+	return s.table.Parks(s.spec.Names.ForHooks(method))
+}
 
 // callbackEndpoint returns a function for the hooks of a connection. It returns the endpoint with which they can call
 // back. Its first call creates the socket.
@@ -197,7 +199,7 @@ func (s *responder) callbackEndpoint(c dialect.Caller, hooks dialect.Commands) f
 		sock := s.sockets[c]
 		if sock == nil {
 			var err error
-			if sock, err = relay.ListenForHooks(s.upstream(c), s.funcs, s.callbackDialect(c), s.endpoint, hookOwner{hooks}); err != nil {
+			if sock, err = relay.ListenForHooks(s.upstream(c), s.funcs, s.callbackDialect(c), s.endpoint, hooks); err != nil {
 				return "", err
 			}
 			s.sockets[c] = sock
@@ -205,23 +207,6 @@ func (s *responder) callbackEndpoint(c dialect.Caller, hooks dialect.Commands) f
 		return sock.Endpoint(), nil
 	}
 }
-
-// A hookOwner is the Owner of the socket that the hooks of a connection use.
-type hookOwner struct{ hooks dialect.Commands }
-
-// SuspendHook frees the slot of a hook while the hook waits for a nested call.
-func (o hookOwner) SuspendHook(hook string) func() { return o.hooks.Suspend(hook) }
-
-func (o hookOwner) Answers(hook string) wire.ID { return o.hooks.Request(hook) }
-
-// ClientGone implements relay.Owner. A connection does not need the event.
-func (hookOwner) ClientGone(*relay.Process) {}
-
-// EndReason implements relay.Owner. It returns nil, because the streams end with their connection.
-func (hookOwner) EndReason() error { return nil }
-
-// StreamFailed implements relay.Owner. A connection does not need the event.
-func (hookOwner) StreamFailed(error) {}
 
 // callbackDialect returns the dialect for hooks that call back. It is the dialect of the connection, even if another
 // process owns that connection.
@@ -238,7 +223,7 @@ func (s *responder) dropSocket(c dialect.Caller) {
 	delete(s.sockets, c)
 	s.mu.Unlock()
 	if sock != nil {
-		sock.Close()
+		sock.Close(relay.DrainTimeout)
 	}
 }
 
@@ -271,7 +256,7 @@ func (s *responder) Close() error {
 	s.sockets = nil
 	s.mu.Unlock()
 	for _, sock := range left {
-		sock.Close()
+		sock.Close(relay.DrainTimeout)
 	}
 	return err
 }

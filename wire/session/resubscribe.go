@@ -17,19 +17,16 @@ type resubscription struct {
 	finished  atomic.Bool // Finish was called, and later messages are dropped
 
 	// Only Next uses the following fields.
-	read    dialect.Stream // the current stream
-	from    *link
-	held    wire.Message // the message that the call of Next after the gap returns
-	hasHeld bool         // whether held is set
-	seen    bool         // whether the stream has returned a message, which shows that the peer knew the subscription
-	gap     bool         // a gap must be reported
-	gapSent bool         // whether a watch has returned a gap and no message since then, so that a second gap would add nothing
+	read    linkStream    // the current stream
+	held    *wire.Message // the message that the call of Next after the gap returns, or nil
+	seen    bool          // whether the stream has returned a message, which shows that the peer knew the subscription
+	gap     bool          // a gap must be reported
+	gapSent bool          // whether a watch has returned a gap and no message since then, so that a second gap would add nothing
 
 	// The following fields are guarded by d.mu.
-	next  dialect.Stream // the stream on the latest link
-	on    *link
-	tried *link // the latest link on which s was opened again or failed to open
-	err   error // why opening s again failed
+	next  linkStream // the stream on the latest link
+	tried *link      // the latest link on which s was opened again or failed to open
+	err   error      // why opening s again failed
 }
 
 // openResubscribed opens op now, and again on each new link.
@@ -52,7 +49,8 @@ func (d *Direct) openResubscribed(ctx context.Context, op dialect.Op) (dialect.S
 			}
 			return nil, err
 		}
-		s.read, s.from, s.next, s.on, s.tried = st, l, st, l, l
+		s.read = linkStream{st, l}
+		s.next, s.tried = s.read, l
 		if d.register(s) {
 			return s, nil
 		}
@@ -115,7 +113,7 @@ func (s *resubscription) reopen(l *link) {
 	d.mu.Lock()
 	switch {
 	case err == nil:
-		s.next, s.on = st, l
+		s.next = linkStream{st, l}
 	case !isLost(err) && d.redialer.ctx.Err() == nil:
 		s.err = err
 	}
@@ -129,9 +127,9 @@ func (s *resubscription) reopen(l *link) {
 
 // Next returns the next message of the stream. Between the messages of two links, it returns a gap.
 func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
-	if s.hasHeld {
-		s.hasHeld = false
-		return s.held, nil
+	if m := s.held; m != nil {
+		s.held = nil
+		return *m, nil
 	}
 	for !s.cancelled.Load() {
 		m, err := s.read.Next(ctx)
@@ -159,13 +157,12 @@ func (s *resubscription) Next(ctx context.Context) (wire.Message, error) {
 }
 
 func (s *resubscription) message(m wire.Message) wire.Message {
-	m = s.from.withEvent(m)
 	gap := s.gap && m.Err == nil // the peer's error is more informative than a gap
 	s.seen, s.gap, s.gapSent = true, false, false
 	if !gap {
 		return m
 	}
-	s.held, s.hasHeld = m, true
+	s.held = &m
 	return LossGap()
 }
 
@@ -186,7 +183,7 @@ func (s *resubscription) awaitReopened(ctx context.Context, why error) error {
 		case s.cancelled.Load():
 			return io.EOF
 		case s.next != s.read:
-			s.read, s.from = s.next, s.on
+			s.read = s.next
 			return nil
 		case s.finished.Load():
 			return io.EOF
@@ -204,12 +201,7 @@ func (s *resubscription) awaitReopened(ctx context.Context, why error) error {
 }
 
 // Waiting reports whether Next would return at once.
-func (s *resubscription) Waiting() bool {
-	if s.hasHeld {
-		return true
-	}
-	return dialect.Waiting(s.read)
-}
+func (s *resubscription) Waiting() bool { return s.held != nil || dialect.Waiting(s.read) }
 
 // Finish makes the watch accept no more messages on any link (see dialect.Finisher).
 func (s *resubscription) Finish(ctx context.Context) error {
@@ -229,5 +221,5 @@ func (s *resubscription) detach() dialect.Stream {
 	s.d.mu.Lock()
 	defer s.d.mu.Unlock()
 	s.d.change.Pass()
-	return s.next
+	return s.next.Stream
 }

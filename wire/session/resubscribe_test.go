@@ -216,7 +216,7 @@ func seesTheFirst(t *testing.T, dialectName string, op dialect.Op, sent string) 
 			here, there := transport.Pair()
 			defer there.Close()
 			there.Send([]byte(sent))
-			d.dial = func(context.Context, recording) (wire.Conn, []func() error, error) { return here, nil, nil }
+			d.dial = func(context.Context, recording) (wire.Conn, func() error, error) { return here, nil, nil }
 			if err := d.start(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"net"
 	"net/url"
 	"sync"
 	"time"
@@ -147,45 +146,12 @@ func canListen(e endpoint.Endpoint) error {
 	return nil
 }
 
-// A dialledListener is a listener whose only connection is one that rpcx has dialled.
-type dialledListener struct {
-	conn   chan wire.Conn
-	closed chan struct{}
-	once   sync.Once
-}
-
-// dialOut connects to a client that is listening.
+// dialOut connects to a client that is listening. The only connection of the listener is the one to that client.
 func dialOut(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (transport.Listener, error) {
 	cfg.Strict = false // the peer is not a browser
 	conn, err := schemes.Dial(ctx, e.Address, cfg)
 	if err != nil {
 		return nil, err
 	}
-	d := &dialledListener{conn: make(chan wire.Conn, 1), closed: make(chan struct{})}
-	d.conn <- conn
-	return d, nil
-}
-
-// Accept returns the connection. If it is called again, it waits until Close.
-func (d *dialledListener) Accept() (wire.Conn, error) {
-	select {
-	case c := <-d.conn:
-		return c, nil
-	case <-d.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-// Endpoint returns "", because no other client can connect.
-func (d *dialledListener) Endpoint() string { return "" }
-
-// Close ends the listener, and closes the connection if it was not accepted.
-func (d *dialledListener) Close() error {
-	d.once.Do(func() { close(d.closed) })
-	select {
-	case c := <-d.conn:
-		return c.Close()
-	default:
-		return nil
-	}
+	return transport.Single(conn), nil
 }

@@ -93,7 +93,7 @@ func TestRuntimeFolder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Close()
+			s.Close(0)
 		})
 	}
 }
@@ -201,9 +201,9 @@ func TestSocketAcceptsAgain(t *testing.T) {
 	}
 	l := &limitedListener{Listener: inner}
 	l.fails.Store(2)
-	s := relay.New(&relay.Functions{}, relay.ServerOptions{Owner: hookOwner{}, Dialect: "jsonrpc", Path: inner.Addr().String(), Listener: l, Temporary: true})
+	s := relay.New(&relay.Functions{}, relay.ServerOptions{Dialect: "jsonrpc", Path: inner.Addr().String(), Listener: l})
 	s.Serve()
-	defer s.Close()
+	defer s.Close(0)
 	c, err := Open(t.Context(), endpoint.Endpoint{Socket: s.Path}, Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -86,34 +86,28 @@ func (s *TapeServer) Close() error { return s.listener.Close() }
 // DialMessages connects to e for a caller that exchanges whole messages itself, such as replay. It does not run a
 // handshake or answer requests. closeAll releases the other resources of the connection.
 func DialMessages(ctx context.Context, e endpoint.Endpoint, o Options) (conn wire.Conn, closeAll func(), err error) {
-	var ends []func() error
-	switch {
-	case e.Socket != "":
+	w := &awaiting{}
+	closeAll = w.end
+	if e.Socket != "" {
 		return nil, nil, wire.Usagef("%s is already connected, and a tape needs a new connection", e)
-	case e.Demo != "":
-		conn, ends, err = startDemo(e)
-	case e.Tape != "":
-		conn, ends, err = startTape(e, o)
-	default:
-		cfg, cerr := transportConfig(e, o, e.Spec().Transport.Binary)
-		if cerr != nil {
-			return nil, nil, cerr
-		}
-		w := &awaiting{}
-		ends = append(ends, func() error { w.end(); return nil })
-		if conn, err = w.dial(ctx, &e, o, cfg); err != nil {
-			w.end()
+	} else if isEmbedded(e) {
+		var end func() error
+		conn, end, err = startEmbedded(e, o)
+		closeAll = func() { _ = end() }
+	} else {
+		var cfg transport.Config
+		if cfg, err = transportConfig(e, o, e.Spec().Transport.Binary); err == nil {
+			conn, err = w.dial(ctx, &e, o, cfg)
 		}
 	}
-	if err == nil && o.Wrap != nil {
+	if err != nil {
+		w.end()
+		return nil, nil, err
+	}
+	if o.Wrap != nil {
 		conn = o.Wrap(conn)
 	}
-	closeAll = func() {
-		for _, end := range ends {
-			_ = end()
-		}
-	}
-	return conn, closeAll, err
+	return conn, closeAll, nil
 }
 
 // OpenTape reads the tape in file; "-" is stdin. The parts of messages that ignore selects are not compared. Errors are usage
@@ -134,8 +128,8 @@ func CutShort(file string, t *transcript.Transcript) string {
 }
 
 // startTape plays the server of the endpoint's tape on one end of a pair, and returns the other end. If there was a
-// request that is not on the tape, the end function returns an Expectation Fault.
-func startTape(e endpoint.Endpoint, o Options) (wire.Conn, []func() error, error) {
+// request that is not on the tape, end returns an Expectation Fault.
+func startTape(e endpoint.Endpoint, o Options) (conn wire.Conn, end func() error, err error) {
 	t, err := OpenTape(e.Tape, nil)
 	if err != nil {
 		return nil, nil, err
@@ -172,5 +166,5 @@ func startTape(e endpoint.Endpoint, o Options) (wire.Conn, []func() error, error
 		}
 		return err
 	}
-	return here, []func() error{sync.OnceValue(stop)}, nil
+	return here, sync.OnceValue(stop), nil
 }

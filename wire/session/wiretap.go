@@ -35,10 +35,10 @@ type Wiretap struct {
 	mu     sync.Mutex
 	open   map[wire.Conn]bool
 	posts  *wiretap.Posts // forwards POSTs to a peer that does not use HTTP
-	posted recording      // the recording that posts shares
+	posted *lanes         // the recording that posts shares
 	relays *relays        // forwards HTTP requests to a peer that uses HTTP
 	up     wire.Conn      // the connection to the peer for posts
-	upEnds []func() error // functions that close the resources of up, an embedded server
+	endUp  func() error   // ends up if it is an embedded server; may be nil
 	fault  error
 	wg     sync.WaitGroup // Serve and the forwarded HTTP requests
 }
@@ -127,7 +127,7 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	t.keep(client)
 	defer t.drop(client)
 	rec := t.options.record(tape.Open{Endpoint: t.to.String()}, false)
-	server, ends, err := t.dial(ctx, rec)
+	server, endServer, err := t.dial(ctx, rec)
 	if err != nil {
 		rec.failed(err)
 		t.failed(err) // done first, because closing the client may end the program
@@ -140,13 +140,13 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	t.keep(server)
 	defer t.drop(server)
 	if !strings.HasPrefix(t.to.Address.Scheme, "ws") { // with WebSocket, the upgrade already checks this
-		rec = rec.from(client, wire.Recv)
+		rec = rec.from(client)
 	}
 	conn := rec.conn()
 	conn.Show = t.options.Tap
 	err = wiretap.Pass(client, server, t.framing, conn, func(d wire.Direction, b []byte) { t.recognize(conn, d, b) })
-	for _, end := range ends {
-		_ = end()
+	if endServer != nil {
+		_ = endServer()
 	}
 	if f := wire.AsFault(err); t.alone() || f != nil && t.to.IsHTTP() { // a client that uses POST receives the error with its first message
 		t.failed(err)
@@ -173,20 +173,17 @@ func (t *Wiretap) recognize(rec *recorder.Conn, d wire.Direction, first []byte) 
 	}
 }
 
-// dial connects to the peer. Close ends an attempt to connect.
-func (t *Wiretap) dial(ctx context.Context, rec recording) (wire.Conn, []func() error, error) {
+// dial connects to the peer. Close ends an attempt to connect. end is nil, or ends an embedded server.
+func (t *Wiretap) dial(ctx context.Context, rec recording) (conn wire.Conn, end func() error, err error) {
+	if isEmbedded(t.to) {
+		return startEmbedded(t.to, t.options)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(t.ends, cancel)()
-	switch {
-	case t.to.Demo != "":
-		return startDemo(t.to)
-	case t.to.Tape != "":
-		return startTape(t.to, t.options)
-	}
 	cfg := t.dialling
 	cfg.Exchanged = rec.exchanged(nil)
-	conn, err := t.awaiting.dial(ctx, &t.to, t.options, cfg)
+	conn, err = t.awaiting.dial(ctx, &t.to, t.options, cfg)
 	return conn, nil, err
 }
 
@@ -213,8 +210,13 @@ func (t *Wiretap) post(ctx context.Context, client wire.Conn) {
 	}
 	if t.posts == nil {
 		shape := t.to.Spec().Shape()
-		rec := shared(shape, func() recording { return t.options.record(tape.Open{Endpoint: t.to.String()}, false) })
-		server, ends, err := t.dial(ctx, rec)
+		posted := newLanes(shape, func() *recorder.Conn {
+			c := t.recorded()
+			c.Show = t.options.Tap
+			return c
+		})
+		rec := recording{to: posted.first()}
+		server, endServer, err := t.dial(ctx, rec)
 		if err != nil {
 			rec.failed(err)
 			t.mu.Unlock()
@@ -222,17 +224,25 @@ func (t *Wiretap) post(ctx context.Context, client wire.Conn) {
 			_ = client.Close()
 			return
 		}
-		t.up, t.upEnds, t.posted = server, ends, rec
-		conn := rec.conn()
-		conn.Show = t.options.Tap
-		t.posts = wiretap.NewPosts(server, shape, conn, t.options.Hook.Warn)
+		t.up, t.endUp, t.posted = server, endServer, posted
+		t.posts = wiretap.NewPosts(server, shape, posted.first(), t.options.Hook.Warn)
 	}
-	posts, rec := t.posts, t.posted.from(client, wire.Recv)
+	posts, posted := t.posts, t.posted
 	t.mu.Unlock()
-	defer rec.answered()
-	if err := posts.Pass(ctx, client, rec.tap(nil)); err != nil && ctx.Err() == nil {
+	var record wire.Tap
+	if t.options.Record != nil {
+		rec := posted.post(client, wire.Recv)
+		defer rec.end()
+		record = rec.message
+	}
+	if err := posts.Pass(ctx, client, record); err != nil && ctx.Err() == nil {
 		t.failed(fmt.Errorf("%s: %w", t.to, err))
 	}
+}
+
+// recorded begins to record a connection to the peer.
+func (t *Wiretap) recorded() *recorder.Conn {
+	return t.options.record(tape.Open{Endpoint: t.to.String()}, false).conn()
 }
 
 func (t *Wiretap) keep(c wire.Conn) {
@@ -259,7 +269,7 @@ func (t *Wiretap) Close() error {
 		defer t.relays.to.Close()
 	}
 	all := slices.Collect(maps.Keys(t.open))
-	posts, ends := t.posts, t.upEnds
+	posts, endUp := t.posts, t.endUp
 	if t.up != nil {
 		all = append(all, t.up)
 	}
@@ -273,8 +283,8 @@ func (t *Wiretap) Close() error {
 	if posts != nil {
 		posts.Wait() // the caller closes the tape when Close returns
 	}
-	for _, end := range ends {
-		_ = end()
+	if endUp != nil {
+		_ = endUp()
 	}
 	t.awaiting.end()
 	return err

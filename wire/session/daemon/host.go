@@ -86,7 +86,7 @@ func Host(ctx context.Context, e endpoint.Endpoint, o session.Options, k HostOpt
 	defer h.end(nil)
 	h.path = path
 	h.hooks = wire.Map(o.Hooks, func(e hook.Entry) string { return e.Pattern })
-	h.sock = relay.New(&relay.Functions{}, relay.ServerOptions{Upstream: h, Owner: h, Methods: h.methods(), Path: path, Listener: l})
+	h.sock = relay.New(&relay.Functions{}, relay.ServerOptions{Upstream: h.upstream, Session: h, Methods: h.methods(), Path: path, Listener: l})
 	h.sock.Serve()
 	var why error
 	defer func() { h.shutdown(file, why) }()
@@ -227,13 +227,4 @@ func (h *host) attend(st dialect.Stream, m wire.Message, method string, endRepor
 	if !endReported.Load() && h.ended.Load() == nil {
 		h.ring.add(wire.Message{Kind: wire.Item, Method: method, Event: end})
 	}
-}
-
-// raw returns the raw traffic for one more process.
-func (h *host) raw() (relay.SharedPipe, error) {
-	d, err := h.upstream(context.Background())
-	if err != nil {
-		return nil, err
-	}
-	return d.JoinRaw(), nil
 }

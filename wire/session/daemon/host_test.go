@@ -46,7 +46,7 @@ func (w *world) attach(name string) *Control {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(c.Detach)
+	w.t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
@@ -151,7 +151,7 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 		opened <- err
 	}()
 	testkit.Until(t, "a command waits for the session", func() bool { return w.status("slow").Clients == 1 })
-	if err := w.attach("slow").End(t.Context()); err != nil {
+	if _, err := w.attach("slow").End(t.Context()); err != nil {
 		t.Error(err)
 	}
 	for _, err := range []error{<-ended, <-opened} {
@@ -246,7 +246,7 @@ func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.attach("work").End(t.Context()); err != nil {
+	if _, err := w.attach("work").End(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if _, _, err := p.Recv(); err != io.EOF {

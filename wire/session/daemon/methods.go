@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"rpcx/wire"
-	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
@@ -24,17 +23,8 @@ func (h *host) methods() map[string]relay.Method {
 		"close":  h.close,
 	}
 	maps.Copy(all, h.inbox.Methods(func(err error) error { return h.sock.Meaning(err) }))
-	maps.Copy(all, relay.RawMethods(h.raw))
 	return all
 }
-
-// The following methods implement relay.Owner.
-
-// SuspendHook does nothing, because hooks do not use a session's socket.
-func (h *host) SuspendHook(string) func() { return func() {} }
-
-// Answers returns nil, because hooks do not use a session's socket.
-func (h *host) Answers(string) wire.ID { return nil }
 
 // ClientGone ends the claims of a process on calls that it has not shown.
 func (h *host) ClientGone(s *relay.Process) { h.inbox.Release(s) }
@@ -50,8 +40,8 @@ func (h *host) EndReason() error {
 // StreamFailed stores err as the last error of the session.
 func (h *host) StreamFailed(err error) { h.noteError(err) }
 
-// upstream returns the connection of a live session.
-func (h *host) upstream(ctx context.Context) (*session.Direct, error) {
+// upstream waits until the session is live, and returns its connection.
+func (h *host) upstream(ctx context.Context) (relay.Backend, error) {
 	select {
 	case <-h.live:
 	case <-ctx.Done():
@@ -59,76 +49,44 @@ func (h *host) upstream(ctx context.Context) (*session.Direct, error) {
 			return nil, ctx.Err()
 		}
 	}
-	return h.conv, h.failed
+	return backend{h.conv, h.ring}, h.failed
 }
 
-// The following methods implement relay.Backend.
-
-func (h *host) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
-	d, err := h.upstream(ctx)
-	switch {
-	case err != nil:
-		return nil, err
-	case op.Since != nil:
-		return h.ring.after(*op.Since, op.Method, d.Event)
-	}
-	return d.Open(ctx, op)
+// A backend is the connection of a session, together with its earlier events.
+type backend struct {
+	*session.Direct
+	ring *ring
 }
 
-func (h *host) Notify(ctx context.Context, op dialect.Op) error {
-	d, err := h.upstream(ctx)
-	if err != nil {
-		return err
+// Open starts op, or reads the ring from the number op.Since.
+func (b backend) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
+	if op.Since != nil {
+		return b.ring.after(*op.Since, op.Method, b.Event)
 	}
-	return d.Notify(ctx, op)
-}
-
-func (h *host) Event(m *wire.Message, ev *wire.Event) error {
-	d, err := h.upstream(context.Background())
-	if err != nil {
-		return err
-	}
-	return d.Event(m, ev)
-}
-
-func (h *host) Describe(ctx context.Context) (*catalog.Catalog, error) {
-	d, err := h.upstream(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return d.Describe(ctx)
-}
-
-func (h *host) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
-	d, err := h.upstream(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return d.Typing(ctx, method)
+	return b.Direct.Open(ctx, op)
 }
 
 // hello responds when the session is live or its opening has failed.
 func (h *host) hello(ctx context.Context, s *relay.Process, _ *dialect.Inbound) (json.RawMessage, error) {
 	s.Attach()
-	d, err := h.upstream(ctx)
-	if err != nil {
+	if _, err := h.upstream(ctx); err != nil {
 		return nil, err
 	}
 	if h.life.Err() != nil {
 		return nil, wire.NewFault(wire.Closed, fmt.Sprintf("session %s is being closed", h.options.Name), nil)
 	}
 	return scan.JSON(relay.Hello{
-		Version: h.options.Version, Dialect: d.Dialect(), Endpoint: h.e.String(), Session: h.options.Name, Fingerprint: h.options.Fingerprint, Answers: h.options.Answers,
+		Version: h.options.Version, Dialect: h.conv.Dialect(), Endpoint: h.e.String(), Session: h.options.Name, Fingerprint: h.options.Fingerprint, Answers: h.options.Answers,
 	}), nil
 }
 
-// Status describes a session in the form that `session status` prints. `session list` prints part of it.
+// Status describes a session in the form that `session status` and `session list` print. List also prints profiles.
 type Status struct {
 	Name          string        `json:"name"`
 	Endpoint      string        `json:"endpoint"`
 	Dialect       string        `json:"dialect"`
 	PID           int           `json:"pid"`
-	State         string        `json:"state"` // connecting, live, reconnecting, or silent (see List)
+	State         string        `json:"state"` // connecting, live, reconnecting, silent (see List), or profile
 	Started       string        `json:"started"`
 	Age           float64       `json:"age"`     // in seconds
 	Clients       int           `json:"clients"` // the number of attached commands, without the command that requests the status
@@ -143,18 +101,18 @@ type Status struct {
 	Log           []string      `json:"log,omitempty"`
 }
 
-const stateSilent = "silent"
-
-// JSON returns s in the form that is printed. For a silent session, it omits unknown members.
+// JSON returns s in the form that is printed. For a silent session, or a profile, it omits unknown members.
 func (s Status) JSON() json.RawMessage {
-	if s.State != stateSilent {
+	if s.Started != "" {
 		return scan.JSON(s)
 	}
 	return scan.JSON(struct {
-		Name  string `json:"name"`
-		State string `json:"state"`
-		PID   int    `json:"pid,omitempty"`
-	}{s.Name, s.State, s.PID})
+		Name     string `json:"name"`
+		Endpoint string `json:"endpoint,omitempty"`
+		Dialect  string `json:"dialect,omitempty"`
+		State    string `json:"state"`
+		PID      int    `json:"pid,omitempty"`
+	}{s.Name, s.Endpoint, s.Dialect, s.State, s.PID})
 }
 
 type trafficStatus struct {

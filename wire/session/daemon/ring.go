@@ -90,41 +90,38 @@ type ringStream struct {
 
 // Next returns the next message with its event. The event contains the number and the time of the message.
 func (s *ringStream) Next(ctx context.Context) (wire.Message, error) {
-	for !s.over {
-		k, seq, wait, err := s.take()
-		switch {
-		case err != nil:
-			return wire.Message{}, err
-		case wait != nil:
-			select {
-			case <-wait:
-			case <-ctx.Done():
-				return wire.Message{}, ctx.Err()
-			}
-		case k.m.Event != nil && k.m.Event.Kind == wire.Gap || s.takes.Takes(k.m.Method):
-			return s.numbered(k, seq)
-		}
+	k, seq, err := s.take(ctx)
+	if err != nil {
+		return wire.Message{}, err
 	}
-	return wire.Message{}, io.EOF
+	return s.numbered(k, seq)
 }
 
-// take returns the next stored message. If there is none, wait is closed when a message is added.
-func (s *ringStream) take() (k kept, seq int64, wait <-chan struct{}, err error) {
+// take waits for the next message that the stream shows. seq is 0 for the gap that stands for missed messages.
+func (s *ringStream) take(ctx context.Context) (k kept, seq int64, err error) {
 	r := s.ring
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if missed := r.first - s.next; missed > 0 {
-		s.next = r.first
-		return kept{m: wire.Message{Kind: wire.Item, Event: &wire.Event{Kind: wire.Gap, Missed: missed}}}, 0, nil, nil
+	for !s.over {
+		switch i := s.next - r.first; {
+		case i < 0:
+			s.next = r.first
+			return kept{m: wire.Message{Kind: wire.Item, Event: &wire.Event{Kind: wire.Gap, Missed: -i}}}, 0, nil
+		case i < int64(len(r.kept)):
+			k := r.kept[i]
+			s.next++
+			if k.m.Event != nil && k.m.Event.Kind == wire.Gap || s.takes.Takes(k.m.Method) {
+				return k, s.next - 1, nil
+			}
+		case r.ended != nil:
+			return kept{}, 0, r.ended
+		default:
+			if err := r.more.Await(ctx, &r.mu); err != nil {
+				return kept{}, 0, err
+			}
+		}
 	}
-	if i := s.next - r.first; i < int64(len(r.kept)) {
-		s.next++
-		return r.kept[i], s.next - 1, nil, nil
-	}
-	if r.ended != nil {
-		return kept{}, 0, nil, r.ended
-	}
-	return kept{}, 0, r.more.Wait(), nil
+	return kept{}, 0, io.EOF
 }
 
 func (s *ringStream) numbered(k kept, seq int64) (wire.Message, error) {

@@ -102,7 +102,7 @@ func (h *host) shutdown(file os.FileInfo, why error) {
 	}
 	h.ring.end(h.EndReason())
 	h.subs.Wait()
-	h.sock.CloseAfter(drainTime)
+	h.sock.Close(drainTime)
 }
 
 // slowDrainTimeout is how long commands may read earlier messages after the peer has disconnected.
@@ -125,11 +125,11 @@ func (h *host) close(context.Context, *relay.Process, *dialect.Inbound) (json.Ra
 
 // runningJobs returns the names of the jobs that will end with the session, as a JSON array.
 func (h *host) runningJobs() json.RawMessage {
-	now, cancel := context.WithCancel(context.Background())
-	cancel() // do not wait for the session to become live
 	var names scan.Array
-	if d, err := h.upstream(now); err == nil && d != nil {
-		for _, name := range d.RunningJobs(now) {
+	if wire.IsClosed(h.live) && h.conv != nil {
+		now, cancel := context.WithCancel(context.Background())
+		cancel() // do not wait for a new connection
+		for _, name := range h.conv.RunningJobs(now) {
 			names.Text(name)
 		}
 	}

@@ -38,7 +38,7 @@ func (b *slow) Cancel(context.Context) error { b.cancelled++; return nil }
 func TestCancelStreamsLeavesNoStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &slow{release: make(chan struct{})}
-		s := New(&Functions{}, ServerOptions{Owner: unowned{}, Upstream: b})
+		s := New(&Functions{}, ServerOptions{Upstream: func(context.Context) (Backend, error) { return b, nil }})
 		near, far := net.Pipe()
 		s.wg.Go(func() { s.converse(far) })
 		c := socketPeer(near, peer.Options{})

@@ -17,9 +17,9 @@ import (
 
 // Client is a Conversation that another rpcx process offers on a socket.
 type Client struct {
+	e     endpoint.Endpoint
 	p     *peer.Peer
 	pid   int // the id of that process, or 0 if unknown
-	hook  string
 	hello Hello
 	tap   wire.Tap // receives those messages of the peer that this process receives; may be nil
 
@@ -27,16 +27,6 @@ type Client struct {
 	functions FunctionAnswerer // may be nil
 	working   bool             // hooks in the other process are working
 	work      func(change int) // called with +1 when such hooks start to work and with -1 when they stop; may be nil
-}
-
-// Reach connects to the process that owns the conversation of e and reads its Hello, which names the dialect. The
-// result is passed to Open in Options.Reached. If a session is still connecting, Reach waits. For an endpoint that this
-// process dials itself, it returns nil.
-func Reach(ctx context.Context, e endpoint.Endpoint) (*Client, error) {
-	if e.Socket == "" {
-		return nil, nil
-	}
-	return Dial(ctx, e)
 }
 
 // RemoteEndpoint returns the redacted endpoint to which the other process is connected.
@@ -130,7 +120,7 @@ func (f *ownFunctions) Close() error {
 // Dialect returns the name of the peer's dialect.
 func (r *Client) Dialect() string { return r.hello.Dialect }
 
-func (r *Client) params(op dialect.Op) json.RawMessage { return scan.JSON(wireOp{op, r.hook}) }
+func (r *Client) params(op dialect.Op) json.RawMessage { return scan.JSON(wireOp{op, r.e.Hook}) }
 
 func (r *Client) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error) {
 	st, err := r.stream(ctx, "open", r.params(op))
@@ -155,6 +145,15 @@ func (r *Client) stream(ctx context.Context, method string, params json.RawMessa
 func (r *Client) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	out, err := r.p.Call(ctx, method, params)
 	return out, fromSocket(err)
+}
+
+// Ask is like Call, for a method that the other process answers without its peer, in a short time.
+func (r *Client) Ask(ctx context.Context, method string, params json.RawMessage) (out json.RawMessage, err error) {
+	err = r.InTime(ctx, func(ctx context.Context) (err error) {
+		out, err = r.Call(ctx, method, params)
+		return err
+	})
+	return out, err
 }
 
 func (r *Client) Notify(ctx context.Context, op dialect.Op) error {

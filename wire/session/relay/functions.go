@@ -3,9 +3,9 @@ package relay
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -16,8 +16,9 @@ import (
 // answers calls of its own functions for as long as it runs. In the peer's dialect, functions are hooks. Their names
 // begin with the number of the process, in a form that users cannot choose.
 type Functions struct {
+	last atomic.Int64 // the number of the last process
+
 	mu        sync.Mutex
-	last      int64
 	clients   map[string]dialect.Caller // by number
 	answering map[*Process]bool         // processes that answer requests without a hook
 }
@@ -32,21 +33,15 @@ const (
 func (f *Functions) enter(h *Process, name string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := h.id.Load()
-	if n == 0 {
-		f.last++
-		n = f.last
-		h.id.Store(n)
-		wire.Put(&f.clients, strconv.FormatInt(n, 10), h.client)
-	}
-	return functionPrefix + strconv.FormatInt(n, 10) + functionEnd + name
+	wire.Put(&f.clients, h.number, h.client)
+	return functionPrefix + h.number + functionEnd + name
 }
 
 // forget removes the functions of h's process.
 func (f *Functions) forget(h *Process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.clients, strconv.FormatInt(h.id.Load(), 10))
+	delete(f.clients, h.number)
 	delete(f.answering, h)
 }
 

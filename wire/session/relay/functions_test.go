@@ -20,8 +20,8 @@ func (someone) Call(context.Context, string, json.RawMessage) (json.RawMessage, 
 
 // The functions of a process are available until the process ends. Those of other processes stay available.
 func TestFunctionsGoWithTheirProcess(t *testing.T) {
-	s := &Socket{Functions: &Functions{}, ServerOptions: ServerOptions{Owner: unowned{}}}
-	one, two := &Process{socket: s, client: someone{}}, &Process{socket: s, client: someone{}}
+	s := &Socket{Functions: &Functions{}}
+	one, two := &Process{socket: s, client: someone{}, number: "1"}, &Process{socket: s, client: someone{}, number: "2"}
 	first, second := s.enter(one, "f"), s.enter(two, "f")
 	if first == second {
 		t.Fatalf("the functions of two processes have the same name: %q", first)

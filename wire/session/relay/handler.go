@@ -19,9 +19,8 @@ import (
 type Process struct {
 	socket   *Socket
 	client   dialect.Caller
-	attached atomic.Bool   // the process has sent a request other than status
-	worked   chan struct{} // receives a value when hooks start or stop working
-	id       atomic.Int64  // the process id; 0 until it is needed
+	attached atomic.Bool // the process has sent a request other than status
+	number   string      // distinguishes the processes of a session
 	next     atomic.Int64
 	mu       sync.Mutex
 	open     map[string]openStream // by the stream's token
@@ -45,7 +44,9 @@ func (h *Process) isBusy() bool {
 
 func (h *Process) Close() error {
 	h.socket.forget(h)
-	h.socket.Owner.ClientGone(h)
+	if s := h.socket.Session; s != nil {
+		s.ClientGone(h)
+	}
 	return nil
 }
 
@@ -54,7 +55,19 @@ type Method func(ctx context.Context, h *Process, in *dialect.Inbound) (json.Raw
 
 // socketMethods are the methods that every socket has.
 var socketMethods = map[string]Method{
-	"hello": sayHello, "open": openOp, "notify": notifyOp, "cancel": cancelStream, "finish": finishStream, "describe": describeFar, "typing": typingFar, answersMethod: answersFallback,
+	"hello": sayHello, "cancel": cancelStream, "finish": finishStream, answersMethod: answersFallback, "raw.send": sendRaw, "raw.finish": finishRaw,
+	"open": onUpstream(openOp), "notify": onUpstream(notifyOp), "describe": onUpstream(describeFar), "typing": onUpstream(typingFar), "raw": onUpstream(openRaw),
+}
+
+// onUpstream returns a Method that calls do with the connection that the socket offers.
+func onUpstream(do func(ctx context.Context, h *Process, in *dialect.Inbound, up Backend) (json.RawMessage, error)) Method {
+	return func(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
+		up, err := h.socket.Upstream(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return do(ctx, h, in, up)
+	}
 }
 
 func (h *Process) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
@@ -106,28 +119,28 @@ func (h *Process) readOp(in *dialect.Inbound) (dialect.Op, string, error) {
 			w.Known.Methods[i].Name = h.socket.enter(h, w.Known.Methods[i].Name)
 		}
 	}
-	if w.Hook != "" {
-		w.About, w.Nested = h.socket.Owner.Answers(w.Hook), true
+	if w.Hook != "" && h.socket.Hooks != nil {
+		w.About, w.Nested = h.socket.Hooks.Request(w.Hook), true
 	}
 	return w.Op, w.Hook, nil
 }
 
-func notifyOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
+func notifyOp(ctx context.Context, h *Process, in *dialect.Inbound, up Backend) (json.RawMessage, error) {
 	op, _, err := h.readOp(in)
 	if err != nil {
 		return nil, err
 	}
-	return nil, h.socket.Upstream.Notify(ctx, op)
+	return nil, up.Notify(ctx, op)
 }
 
 // openOp starts an operation and forwards its messages until it ends.
-func openOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
+func openOp(ctx context.Context, h *Process, in *dialect.Inbound, up Backend) (json.RawMessage, error) {
 	op, hook, err := h.readOp(in)
 	if err != nil {
 		return nil, err
 	}
-	if hook != "" {
-		defer h.socket.Owner.SuspendHook(hook)()
+	if hook != "" && h.socket.Hooks != nil {
+		defer h.socket.Hooks.Suspend(hook)()
 	}
 	passed, err := h.socket.beginStream()
 	if err != nil {
@@ -136,13 +149,13 @@ func openOp(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessa
 	defer passed()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	st, err := h.socket.Upstream.Open(ctx, op)
+	st, err := up.Open(ctx, op)
 	if err != nil {
 		return nil, h.socket.Meaning(err)
 	}
 	defer dialect.CancelAnyway(ctx, st)
 	return nil, h.stream(in, openStream{cancel: cancel, stream: st}, func(token wire.ID) error {
-		return h.pass(ctx, st, token, in.Emit)
+		return h.pass(ctx, up, st, token, in.Emit)
 	})
 }
 
@@ -153,9 +166,7 @@ func (h *Process) stream(in *dialect.Inbound, o openStream, run func(token wire.
 	h.mu.Lock()
 	h.open[token] = o
 	h.mu.Unlock()
-	if h.socket.isCancelled() {
-		o.cancel()
-	}
+	defer context.AfterFunc(h.socket.cancelled, o.cancel)()
 	defer func() {
 		h.mu.Lock()
 		delete(h.open, token)
@@ -169,7 +180,7 @@ func (h *Process) stream(in *dialect.Inbound, o openStream, run func(token wire.
 }
 
 // pass emits all messages of st and then the end of the stream.
-func (h *Process) pass(ctx context.Context, st dialect.Stream, token wire.ID, emit func(wire.Event) error) error {
+func (h *Process) pass(ctx context.Context, up Backend, st dialect.Stream, token wire.ID, emit func(wire.Event) error) error {
 	var m wire.Message // reused for all messages
 	var ev wire.Event
 	for {
@@ -181,7 +192,7 @@ func (h *Process) pass(ctx context.Context, st dialect.Stream, token wire.ID, em
 		case err != nil:
 			return over(h.socket.Meaning(err), token, emit)
 		}
-		err = h.socket.Upstream.Event(&m, &ev)
+		err = up.Event(&m, &ev)
 		if err := emit(wire.Event{Kind: wire.Data, Stream: token, Data: pack(m, ev, err)}); err != nil {
 			return err
 		}
@@ -227,16 +238,8 @@ func finishStream(ctx context.Context, h *Process, in *dialect.Inbound) (json.Ra
 	return nil, dialect.Finish(ctx, o.stream)
 }
 
-func (h *Process) cancelAll() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, o := range h.open {
-		o.cancel()
-	}
-}
-
-func describeFar(ctx context.Context, h *Process, _ *dialect.Inbound) (json.RawMessage, error) {
-	return catalogJSON(h.socket.Upstream.Describe(ctx))
+func describeFar(ctx context.Context, _ *Process, _ *dialect.Inbound, up Backend) (json.RawMessage, error) {
+	return catalogJSON(up.Describe(ctx))
 }
 
 // typingRequest contains the params of the method typing.
@@ -244,12 +247,12 @@ type typingRequest struct {
 	Method string `json:"method"`
 }
 
-func typingFar(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
+func typingFar(ctx context.Context, _ *Process, in *dialect.Inbound, up Backend) (json.RawMessage, error) {
 	var r typingRequest
 	if err := json.Unmarshal(in.Msg.Params, &r); err != nil {
 		return nil, wire.Usagef("typing needs a method")
 	}
-	return catalogJSON(h.socket.Upstream.Typing(ctx, r.Method))
+	return catalogJSON(up.Typing(ctx, r.Method))
 }
 
 func catalogJSON(c *catalog.Catalog, err error) (json.RawMessage, error) {

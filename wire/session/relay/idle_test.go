@@ -8,18 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/peer"
 )
-
-type unowned struct{}
-
-func (unowned) SuspendHook(string) func() { return func() {} }
-func (unowned) Answers(string) wire.ID    { return nil }
-func (unowned) ClientGone(*Process)       {}
-func (unowned) EndReason() error          { return nil }
-func (unowned) StreamFailed(error)        {}
 
 // A socket becomes idle when the last attached process ends. Reading the status makes no difference.
 func TestIdleCountsFromTheLastUse(t *testing.T) {
@@ -31,10 +22,7 @@ func TestIdleCountsFromTheLastUse(t *testing.T) {
 		look := func(context.Context, *Process, *dialect.Inbound) (json.RawMessage, error) {
 			return json.RawMessage("1"), nil
 		}
-		s := &Socket{
-			Functions: &Functions{}, peers: map[*peer.Peer]*Process{}, lastDetached: time.Now(),
-			ServerOptions: ServerOptions{Owner: unowned{}, Methods: map[string]Method{"attach": attach, "look": look}},
-		}
+		s := New(&Functions{}, ServerOptions{Methods: map[string]Method{"attach": attach, "look": look}})
 		idle := func(when string, want time.Duration) {
 			t.Helper()
 			if got := s.Idle().Round(time.Second); got != want {

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,14 +16,19 @@ import (
 // A packed is a message, with its event, in the form of an item on the socket. Only the process that owns the
 // connection has the state to decode the message.
 type packed struct {
-	Kind   wire.Kind       `json:"kind"`
-	Final  bool            `json:"final,omitempty"`
-	Method string          `json:"method,omitempty"` // the method of an event that consists only of data
-	At     []int           `json:"at,omitempty"`     // the index in the message at which the data begins, and the index at which it ends, if the event consists only of data
-	Event  *wire.Event     `json:"event,omitempty"`  // any other event
-	Fault  json.RawMessage `json:"fault,omitempty"`  // why no event could be decoded
-	Msg    json.RawMessage `json:"msg,omitempty"`    // the message, if it contains no line break
-	Text   *string         `json:"text,omitempty"`   // the message, if it contains a line break
+	Kind     wire.Kind
+	Final    bool
+	Method   string // the method of an event that consists only of data
+	From, To int    // the indexes in the message at which the data of the event begins and ends; To is 0 if the message does not contain the data
+	Msg      []byte
+	rare
+}
+
+// rare contains what few items have.
+type rare struct {
+	Event *wire.Event     `json:"event,omitempty"` // an event that does not consist only of data
+	Fault json.RawMessage `json:"fault,omitempty"` // why no event could be decoded
+	Text  string          `json:"text,omitempty"`  // the message, if it contains a line break
 
 	// Secrets contains the secrets of this process that occur in the message. The receiving process masks them on
 	// stderr.
@@ -31,22 +37,23 @@ type packed struct {
 
 // pack returns the item for m and its event. err is the reason if there is no event.
 func pack(m wire.Message, ev wire.Event, err error) json.RawMessage {
-	p := packed{Kind: m.Kind, Final: m.Final, Secrets: redact.Repeated(m.Raw)}
-	if at, ok := within(ev.Data, m.Raw); ok && err == nil {
-		p.At = []int{at, at + len(ev.Data)}
+	p := packed{Kind: m.Kind, Final: m.Final, Msg: m.Raw, rare: rare{Secrets: redact.Repeated(m.Raw)}}
+	at, ok := within(ev.Data, m.Raw)
+	if ok && err == nil {
+		p.From, p.To = at, at+len(ev.Data)
 	}
 	switch {
 	case err != nil:
 		p.Fault = FaultJSON(err)
-	case p.At == nil || !onlyData(ev) || ev.Final != m.Final:
-		if p.At != nil {
+	case !ok || !onlyData(ev) || ev.Final != m.Final:
+		if ok {
 			ev.Data = nil
 		}
 		p.Event = &ev
 	default:
 		p.Method = ev.Method
 	}
-	return p.withMessage(m.Raw)
+	return p.json()
 }
 
 // onlyData reports whether ev consists only of data and perhaps a method.
@@ -63,43 +70,40 @@ func within(data, raw []byte) (at int, ok bool) {
 	return at, at >= 0 && at+len(data) <= len(raw) && &raw[at] == &data[0]
 }
 
-// withMessage returns the item as JSON. raw is copied unchanged unless it contains a line break.
-func (p packed) withMessage(raw []byte) json.RawMessage {
-	o := scan.AppendObject(make([]byte, 0, 64+len(raw)))
-	if p.Event == nil && p.Fault == nil && p.Secrets == nil { // the usual case
-		o.Int("kind", int64(p.Kind))
-		o.Bool("final", p.Final)
-		o.SomeText("method", p.Method)
-		if p.At != nil {
-			at := strconv.AppendInt(append(make([]byte, 0, 48), '['), int64(p.At[0]), 10)
-			at = strconv.AppendInt(append(at, ','), int64(p.At[1]), 10)
-			o.Add("at", append(at, ']'))
-		}
-	} else {
-		o.Inside(scan.JSON(p))
+// json returns the item as JSON. It copies the message unchanged, unless the message contains a line break.
+func (p packed) json() json.RawMessage {
+	o := scan.AppendObject(make([]byte, 0, 80+len(p.Msg)))
+	o.Int("kind", int64(p.Kind))
+	o.Bool("final", p.Final)
+	o.SomeText("method", p.Method)
+	if p.To > 0 {
+		o.Int("from", int64(p.From))
+		o.Int("to", int64(p.To))
 	}
-	if bytes.ContainsAny(raw, "\n\r") {
-		o.SomeText("text", string(raw))
-	} else {
-		o.Add("msg", raw)
+	if bytes.ContainsAny(p.Msg, "\n\r") {
+		p.Text, p.Msg = string(p.Msg), nil
 	}
+	if p.Event != nil || p.Fault != nil || p.Text != "" || p.Secrets != nil {
+		o.Add("rare", scan.JSON(p.rare))
+	}
+	o.Add("msg", p.Msg)
 	return o.End()
 }
 
 // unpack decodes an item from the socket. If no event could be decoded, it returns that error.
 func unpack(body json.RawMessage) (wire.Message, error) {
 	p, err := packedOf(body)
-	if err != nil || int(p.Kind) > int(wire.Handshake) {
+	if err != nil || p.Kind > wire.Handshake {
 		return wire.Message{}, wire.NewFault(wire.Protocol, "the process that owns the connection sent an invalid message", err)
 	}
 	redact.Sent(p.Secrets...)
 	m := wire.Message{Kind: p.Kind, Final: p.Final, Raw: p.Msg}
-	if p.Text != nil {
-		m.Raw = []byte(*p.Text)
+	if p.Text != "" {
+		m.Raw = []byte(p.Text)
 	}
 	var data json.RawMessage
-	if len(p.At) == 2 && 0 <= p.At[0] && p.At[0] <= p.At[1] && p.At[1] <= len(m.Raw) {
-		data = json.RawMessage(m.Raw[p.At[0]:p.At[1]])
+	if 0 <= p.From && p.From < p.To && p.To <= len(m.Raw) {
+		data = json.RawMessage(m.Raw[p.From:p.To])
 	}
 	switch {
 	case p.Fault != nil:
@@ -122,53 +126,32 @@ func unpack(body json.RawMessage) (wire.Message, error) {
 	return m, nil
 }
 
-// This hand-written decoder handles most items, in a fraction of the time that encoding/json needs. Unusual items are
-// left to encoding/json.
-
+// packedOf decodes an item. encoding/json, which is slow, decodes only what few items have.
 func packedOf(raw json.RawMessage) (p packed, err error) {
-	usual := len(raw) > 0 && raw[0] == '{'
+	number := func(val []byte, bits int) int {
+		n, bad := strconv.ParseUint(string(val), 10, bits)
+		err = cmp.Or(err, bad)
+		return int(n)
+	}
 	for key, val := range scan.Members(raw) {
-		ok := false
 		switch string(key) {
 		case "kind":
-			n, err := strconv.ParseUint(string(val), 10, 8)
-			p.Kind, ok = wire.Kind(n), err == nil
+			p.Kind = wire.Kind(number(val, 8))
 		case "final":
-			p.Final, ok = boolOf(val)
+			p.Final = string(val) == "true"
 		case "method":
-			p.Method, ok = scan.Text(val)
-		case "at":
-			p.At, ok = placeOf(val)
+			p.Method = scan.String(val)
+		case "from":
+			p.From = number(val, 31)
+		case "to":
+			p.To = number(val, 31)
+		case "rare":
+			err = cmp.Or(err, json.Unmarshal(val, &p.rare))
 		case "msg":
-			p.Msg, ok = bytes.Clone(val), true
-		case "text":
-			var text string
-			text, ok = scan.Text(val)
-			p.Text = &text
+			p.Msg = bytes.Clone(val)
 		}
-		if usual = usual && ok; !usual {
-			break
-		}
-	}
-	if !usual {
-		p = packed{}
-		err = json.Unmarshal(raw, &p)
 	}
 	return p, err
-}
-
-func placeOf(val []byte) ([]int, bool) {
-	inside, ok := bytes.CutPrefix(val, []byte("["))
-	inside, closed := bytes.CutSuffix(inside, []byte("]"))
-	from, to, two := bytes.Cut(inside, []byte(","))
-	a, err := strconv.Atoi(string(from))
-	b, err2 := strconv.Atoi(string(to))
-	return []int{a, b}, ok && closed && two && err == nil && err2 == nil
-}
-
-func boolOf(val []byte) (v, ok bool) {
-	v = string(val) == "true"
-	return v, v || string(val) == "false"
 }
 
 // An encodedFault is a failure in the form that is sent over the socket, as the data of an error.
@@ -226,23 +209,19 @@ func plainFault(err error) encodedFault {
 	return c
 }
 
-func (c encodedFault) failure() error {
-	if c.Unsupported {
-		return wire.ErrUnsupported
-	}
-	return c.Fault
-}
-
 // FaultJSON encodes a failure for another rpcx process. FaultFrom decodes it.
 func FaultJSON(err error) json.RawMessage { return scan.JSON(encodeFault(err)) }
 
 // FaultFrom decodes what FaultJSON has encoded.
 func FaultFrom(b json.RawMessage) error {
 	var c encodedFault
-	if err := json.Unmarshal(b, &c); err != nil || c.Fault == nil {
+	switch err := json.Unmarshal(b, &c); {
+	case err != nil || c.Fault == nil:
 		return wire.NewFault(wire.Protocol, "the process that owns the connection sent an invalid failure", err)
+	case c.Unsupported:
+		return wire.ErrUnsupported
 	}
-	return c.failure()
+	return c.Fault
 }
 
 // ToRPC converts a failure to an error response on the socket. It returns nil if err is nil.
@@ -252,21 +231,17 @@ func ToRPC(err error) error {
 	}
 	c := encodeFault(err)
 	e := wire.NewError(wire.CodeServer, c.Message)
-	e.Data = scan.JSON(map[string]encodedFault{"fault": c})
+	e.Data = scan.Pair("fault", scan.JSON(c))
 	return e
 }
 
 // FromRPC is the inverse of ToRPC.
 func FromRPC(err error) error {
 	var rpc *wire.Error
-	if !errors.As(err, &rpc) {
-		return err
+	if errors.As(err, &rpc) {
+		if fault := scan.Get(rpc.Data, "fault"); fault != nil {
+			return FaultFrom(fault)
+		}
 	}
-	var data struct {
-		Fault encodedFault `json:"fault"`
-	}
-	if json.Unmarshal(rpc.Data, &data) != nil || data.Fault.Fault == nil {
-		return err
-	}
-	return data.Fault.failure()
+	return err
 }

@@ -53,10 +53,10 @@ func TestPacked(t *testing.T) {
 // Whatever arrives on a session's socket, a command does not crash.
 func FuzzUnpack(f *testing.F) {
 	for _, s := range []string{
-		`{"kind":4,"final":false,"at":[1,3],"msg":{"a":1}}`, `{"kind":4,"at":[1,99],"msg":{}}`, `{"kind":200}`,
-		`{"kind":4,"at":[1,3],"event":{"kind":0,"seq":1},"msg":{"a":1}}`,
-		`{"kind":4,"event":{"kind":99}}`, `{"kind":4,"event":{"kind":7}}`, `{"kind":4,"event":{"kind":4}}`,
-		`{"kind":2,"event":{"kind":4,"error":{"code":1,"message":"x"}},"text":"a\nb"}`, `{"kind":2,"fault":{"kind":"x"}}`, `{"kind":2,"fault":7}`, `[]`,
+		`{"kind":4,"final":false,"from":1,"to":3,"msg":{"a":1}}`, `{"kind":4,"from":1,"to":99,"msg":{}}`, `{"kind":4,"from":3,"to":1,"msg":{"a":1}}`, `{"kind":200}`, `{"kind":-1}`,
+		`{"kind":4,"from":1,"to":3,"rare":{"event":{"kind":0,"seq":1}},"msg":{"a":1}}`, `{"kind":4,"rare":7}`,
+		`{"kind":4,"rare":{"event":{"kind":99}}}`, `{"kind":4,"rare":{"event":{"kind":7}}}`, `{"kind":4,"rare":{"event":{"kind":4}}}`,
+		`{"kind":2,"rare":{"event":{"kind":4,"error":{"code":1,"message":"x"}},"text":"a\nb"}}`, `{"kind":2,"rare":{"fault":{"kind":"x"}}}`, `{"kind":2,"rare":{"fault":7}}`, `[]`,
 	} {
 		f.Add([]byte(s))
 	}

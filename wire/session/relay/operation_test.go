@@ -10,11 +10,6 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// hooksOf is an Owner with hooks that do nothing.
-type hooksOf struct{ Owner }
-
-func (hooksOf) Answers(string) wire.ID { return nil }
-
 // FuzzOperation checks that any request on the socket is an operation or a usage error, and that the functions in it belong to its process.
 func FuzzOperation(f *testing.F) {
 	for _, s := range []string{
@@ -24,7 +19,7 @@ func FuzzOperation(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, params []byte) {
-		h := &Process{socket: &Socket{Functions: &Functions{}, ServerOptions: ServerOptions{Owner: hooksOf{}}}}
+		h := &Process{socket: &Socket{Functions: &Functions{}}}
 		op, _, err := h.readOp(&dialect.Inbound{Msg: wire.Message{Params: params}})
 		if err != nil {
 			if fault := wire.AsFault(err); fault == nil || fault.Kind != wire.Usage {

@@ -10,7 +10,6 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
-	"rpcx/wire/session/rundir"
 )
 
 // This file carries the raw traffic of a conversation over a socket. The method raw opens a stream of the peer's
@@ -51,25 +50,18 @@ type SharedPipe interface {
 	Context() context.Context
 }
 
-// RawMethods returns the methods of the socket for raw traffic. join starts the raw traffic of one process.
-func RawMethods(join func() (SharedPipe, error)) map[string]Method {
-	open := func(ctx context.Context, h *Process, in *dialect.Inbound) (json.RawMessage, error) {
-		return openRaw(ctx, h, in, join)
-	}
-	return map[string]Method{"raw": open, "raw.send": sendRaw, "raw.finish": finishRaw}
-}
-
 // openRaw responds with a stream of the incoming messages for which there is no hook.
-func openRaw(ctx context.Context, h *Process, in *dialect.Inbound, join func() (SharedPipe, error)) (json.RawMessage, error) {
+func openRaw(ctx context.Context, h *Process, in *dialect.Inbound, up Backend) (json.RawMessage, error) {
+	shared, ok := up.(interface{ JoinRaw() SharedPipe }) // the connection of a session
+	if !ok {
+		return nil, wire.Usagef("only a session has raw traffic")
+	}
 	passed, err := h.socket.beginStream()
 	if err != nil {
 		return nil, err
 	}
 	defer passed()
-	pipe, err := join()
-	if err != nil {
-		return nil, err
-	}
+	pipe := shared.JoinRaw()
 	defer pipe.Leave()
 	return nil, h.stream(in, openStream{cancel: pipe.Stop, pipe: pipe}, func(token wire.ID) error {
 		defer context.AfterFunc(ctx, pipe.Stop)()
@@ -81,7 +73,7 @@ func openRaw(ctx context.Context, h *Process, in *dialect.Inbound, join func() (
 				}
 				return over(err, token, in.Emit)
 			}
-			item := packed{Kind: m.Kind, Final: m.Final}.withMessage(m.Raw)
+			item := packed{Kind: m.Kind, Final: m.Final, Msg: m.Raw}.json()
 			if err := in.Emit(wire.Event{Kind: wire.Data, Stream: token, Data: item}); err != nil {
 				return err
 			}
@@ -137,18 +129,11 @@ func (r *Client) Raw() (RawPipe, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	bound, cancel := rundir.AnswerContext(ctx, r.pid)
-	defer cancel()
-	m, err := st.Stream.Next(bound)
-	if err == nil && m.Err != nil {
-		err = FromRPC(m.Err)
-	}
-	if err != nil {
-		stop()
+	if err := r.InTime(context.Background(), st.opened); err != nil {
 		return nil, err
 	}
-	return &remotePipe{r: r, stream: st, token: json.RawMessage(m.Stream.Clone()), ctx: ctx, stop: stop}, nil
+	ctx, stop := context.WithCancel(context.Background())
+	return &remotePipe{r: r, stream: st, token: json.RawMessage(st.token), ctx: ctx, stop: stop}, nil
 }
 
 func (p *remotePipe) Recv() (wire.Message, bool, error) {

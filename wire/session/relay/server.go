@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -29,45 +30,43 @@ type Socket struct {
 	*Functions
 	ServerOptions
 
+	cancelled     context.Context // ended by CancelStreams
+	cancelStreams context.CancelFunc
+
 	mu           sync.Mutex
 	peers        map[*peer.Peer]*Process
 	lastDetached time.Time // when the last attached process disconnected; at first, when the socket was created
 	closed       bool
-	cancelled    bool           // CancelStreams was called
 	working      int            // the number of working hooks
-	streams      sync.WaitGroup // the streams that are being forwarded; none is added once closed or cancelled is set
+	worked       wire.Gate      // opens when hooks start or stop working
+	streams      sync.WaitGroup // the streams that are being forwarded; none is added once the socket is closed or cancelled has ended
 	wg           sync.WaitGroup
 }
 
 // ServerOptions configures a Socket.
 type ServerOptions struct {
-	Upstream  Backend
-	Owner     Owner
-	Dialect   string            // the dialect of Upstream; "" if Methods contains a hello that returns it
-	Shown     string            // the redacted endpoint of Upstream
-	Methods   map[string]Method // additional methods; they override the methods of the same name that every socket has
-	Path      string
-	Listener  net.Listener
-	Temporary bool // whether Close removes Path
+	Upstream func(ctx context.Context) (Backend, error) // returns the connection; a session waits until it is live
+	Hooks    dialect.Commands                           // the hooks that use the socket; nil if it belongs to a session
+	Session  Session                                    // nil if hooks use the socket
+	Dialect  string                                     // the dialect of Upstream; "" if Methods contains a hello that returns it
+	Shown    string                                     // the redacted endpoint of Upstream
+	Methods  map[string]Method                          // additional methods; they override the methods of the same name that every socket has
+	Path     string
+	Listener net.Listener
 }
 
-// An Owner receives the events of a socket. It is a session, or the responder on a connection whose hooks use the
-// socket.
-type Owner interface {
-	// SuspendHook frees the slot of a hook while the hook waits for a response over the socket.
-	SuspendHook(hook string) (resume func())
-	// Answers returns the id of the request that a hook is answering, or nil.
-	Answers(hook string) wire.ID
+// A Session receives the events of its socket.
+type Session interface {
 	// ClientGone reports that a process has disconnected.
 	ClientGone(client *Process)
-	// EndReason returns the error for streams that end because the owner has ended. Before that, it returns nil.
+	// EndReason returns the error for streams that end because the session has ended. Before that, it returns nil.
 	EndReason() error
-	// StreamFailed reports that a stream failed although the owner has not ended.
+	// StreamFailed reports that a stream failed although the session has not ended.
 	StreamFailed(err error)
 }
 
 // ListenForHooks creates a private socket for the hooks of a connection. far is that connection.
-func ListenForHooks(far Backend, funcs *Functions, name string, e endpoint.Endpoint, own Owner) (*Socket, error) {
+func ListenForHooks(far Backend, funcs *Functions, name string, e endpoint.Endpoint, hooks dialect.Commands) (*Socket, error) {
 	dir, err := rundir.Make()
 	if err != nil {
 		return nil, err
@@ -81,14 +80,17 @@ func ListenForHooks(far Backend, funcs *Functions, name string, e endpoint.Endpo
 	if err != nil {
 		return nil, fmt.Errorf("cannot create the socket for hooks: %w", err)
 	}
-	s := New(funcs, ServerOptions{Upstream: far, Owner: own, Dialect: name, Shown: e.String(), Path: path, Listener: l, Temporary: true})
+	upstream := func(context.Context) (Backend, error) { return far, nil }
+	s := New(funcs, ServerOptions{Upstream: upstream, Hooks: hooks, Dialect: name, Shown: e.String(), Path: path, Listener: l})
 	s.Serve()
 	return s, nil
 }
 
 // New returns a Socket. Processes can connect only after Serve.
 func New(funcs *Functions, o ServerOptions) *Socket {
-	return &Socket{Functions: funcs, ServerOptions: o, peers: map[*peer.Peer]*Process{}, lastDetached: time.Now()}
+	s := &Socket{Functions: funcs, ServerOptions: o, peers: map[*peer.Peer]*Process{}, lastDetached: time.Now()}
+	s.cancelled, s.cancelStreams = context.WithCancel(context.Background())
+	return s
 }
 
 // Serve starts to accept processes.
@@ -118,7 +120,7 @@ const acceptPause = 20 * time.Millisecond
 
 func (s *Socket) converse(nc net.Conn) {
 	defer wire.Guard()
-	h := &Process{socket: s, open: map[string]openStream{}, worked: make(chan struct{}, 1)}
+	h := &Process{socket: s, number: strconv.FormatInt(s.last.Add(1), 10), open: map[string]openStream{}}
 	p := socketPeer(nc, peer.Options{
 		Handler: func(c dialect.Caller) dialect.Handler {
 			h.client = c
@@ -129,11 +131,8 @@ func (s *Socket) converse(nc net.Conn) {
 	s.mu.Lock()
 	s.peers[p] = h
 	closed := s.closed
-	if s.working > 0 {
-		h.wakeNotifier()
-	}
 	s.mu.Unlock()
-	s.wg.Go(func() { s.notifyWorking(h, p) })
+	s.wg.Go(func() { s.notifyWorking(p) })
 	if !closed {
 		<-p.Done()
 	}
@@ -173,18 +172,11 @@ func (s *Socket) Idle() time.Duration {
 func (s *Socket) beginStream() (passed func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.cancelled {
-		return nil, cmp.Or(s.Owner.EndReason(), context.Canceled)
+	if s.closed || s.cancelled.Err() != nil {
+		return nil, s.Meaning(context.Canceled)
 	}
 	s.streams.Add(1)
 	return s.streams.Done, nil
-}
-
-// isCancelled reports whether CancelStreams was called. A stream that begins at the same time must then cancel itself.
-func (s *Socket) isCancelled() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.cancelled
 }
 
 // socketInbound is the maximum number of concurrent requests from one process. It is slightly more than the maximum of
@@ -204,10 +196,7 @@ func socketPeer(nc net.Conn, o peer.Options) *peer.Peer {
 // while the peer is still connected. It waits at most dialect.CancelTimeout.
 func (s *Socket) CancelStreams() {
 	s.mu.Lock()
-	s.cancelled = true
-	for _, h := range s.peers {
-		h.cancelAll()
-	}
+	s.cancelStreams()
 	s.mu.Unlock()
 	s.settle(dialect.CancelTimeout)
 }
@@ -215,10 +204,13 @@ func (s *Socket) CancelStreams() {
 // Meaning returns the error to report for a stream that failed with err. If the session has ended, it returns the
 // reason for that.
 func (s *Socket) Meaning(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return cmp.Or(s.Owner.EndReason(), err)
+	switch {
+	case s.Session == nil:
+	case errors.Is(err, context.Canceled):
+		return cmp.Or(s.Session.EndReason(), err)
+	default:
+		s.Session.StreamFailed(err)
 	}
-	s.Owner.StreamFailed(err)
 	return err
 }
 
@@ -235,24 +227,21 @@ func (s *Socket) settle(d time.Duration) {
 	}
 }
 
-// DrainTimeout is how long Close waits until responses that arrived before the end of the connection have been
-// forwarded.
+// DrainTimeout is the usual limit for Close.
 const DrainTimeout = 500 * time.Millisecond
 
-// Close closes the socket and disconnects all processes. It waits for them as long as a peer's Close does. The
-// connection, and all calls on it, must have ended before.
-func (s *Socket) Close() { s.CloseAfter(DrainTimeout) }
-
-// CloseAfter is like Close, but with another limit than DrainTimeout.
-func (s *Socket) CloseAfter(limit time.Duration) {
+// Close closes the socket. It waits up to drain until earlier messages have been forwarded, and disconnects all
+// processes. It waits for them as long as a peer's Close does. The connection, and all calls on it, must have ended
+// before.
+func (s *Socket) Close(drain time.Duration) {
 	_ = s.Listener.Close()
-	if s.Temporary { // a session removes its socket itself
+	if s.Session == nil { // a session removes its socket itself
 		_ = os.Remove(s.Path)
 	}
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	s.settle(limit)
+	s.settle(drain)
 	var closing sync.WaitGroup
 	s.mu.Lock()
 	for p := range s.peers {

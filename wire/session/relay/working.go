@@ -2,11 +2,11 @@ package relay
 
 import (
 	"context"
-	"encoding/json"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/peer"
+	"rpcx/wire/scan"
 )
 
 // A session notifies the connected processes while its hooks work on a request from the peer. During that time, the
@@ -21,39 +21,28 @@ func (s *Socket) Working(change int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.working > 0
-	if s.working += change; before == (s.working > 0) {
-		return
-	}
-	for _, h := range s.peers {
-		h.wakeNotifier()
+	if s.working += change; before != (s.working > 0) {
+		s.worked.Pass()
 	}
 }
 
-func (h *Process) wakeNotifier() {
-	wire.Wake(h.worked)
-}
-
-// notifyWorking notifies h's process when hooks start or stop working. It returns when p ends.
-func (s *Socket) notifyWorking(h *Process, p *peer.Peer) {
+// notifyWorking notifies p's process when hooks start or stop working. It returns when p ends.
+func (s *Socket) notifyWorking(p *peer.Peer) {
 	defer wire.Guard()
 	for last := false; ; {
+		s.mu.Lock()
+		now, change := s.working > 0, s.worked.Wait()
+		s.mu.Unlock()
+		if now != last {
+			last = now
+			_ = p.Notify(context.Background(), dialect.Op{Kind: dialect.Notify, Method: workingMethod, Params: scan.JSON(now)})
+			continue
+		}
 		select {
-		case <-h.worked:
+		case <-change:
 		case <-p.Done():
 			return
 		}
-		s.mu.Lock()
-		now := s.working > 0
-		s.mu.Unlock()
-		if now == last {
-			continue
-		}
-		last = now
-		params := json.RawMessage("false")
-		if now {
-			params = json.RawMessage("true")
-		}
-		_ = p.Notify(context.Background(), dialect.Op{Kind: dialect.Notify, Method: workingMethod, Params: params})
 	}
 }
 

@@ -78,8 +78,12 @@ func writeExit(socket, why string) {
 // killed is the reason for a session whose socket was left behind.
 const killed = "its process was killed"
 
-// Killed returns a line for each session in dir that was killed and has not been opened again.
-func Killed(dir string) (lines []string) {
+// Killed returns a line for each session of this user that was killed recently and has not been opened again.
+func Killed() (lines []string) {
+	dir, err := Existing()
+	if err != nil || dir == "" {
+		return nil
+	}
 	for _, e := range readExitRecords(cache.Read(xdg.StateFile("ended"))) {
 		name, ok := strings.CutPrefix(filepath.Base(e.Socket), PrefixSession)
 		if ok && e.Why == killed && filepath.Dir(e.Socket) == dir {

@@ -62,17 +62,15 @@ func (b *Inbox) Park(ctx context.Context, r dialect.Request) (json.RawMessage, e
 	if err != nil {
 		return nil, err
 	}
-	var late <-chan time.Time
+	waiting, stop := ctx, func() {}
 	if b.timeout > 0 {
-		t := time.NewTimer(b.timeout)
-		defer t.Stop()
-		late = t.C
+		waiting, stop = context.WithTimeout(ctx, b.timeout)
 	}
+	defer stop()
 	select {
 	case a := <-p.answer:
 		return a.result, a.err
-	case <-ctx.Done():
-	case <-late:
+	case <-waiting.Done():
 	}
 	switch a := b.withdraw(p); {
 	case a != nil: // the process that answered was notified that the answer counts
