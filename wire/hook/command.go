@@ -15,14 +15,14 @@ import (
 
 // An outcome describes how a command ended.
 type outcome struct {
-	value  []byte      // its stdout; if it prints lines, the last data
-	err    *wire.Error // if it prints lines: the last error unless data followed
-	exit   int
-	signal string
-	start  error // why the command could not be started
-	feed   error // why its stdout could not be read to the end
-	ctx    error // why rpcx stopped the command
-	stderr *tail
+	value   []byte      // its stdout; if it prints lines, the last data
+	err     *wire.Error // if it prints lines: the last error unless data followed
+	exit    int
+	signal  string
+	start   error // why the command could not be started
+	feed    error // why its stdout could not be read to the end
+	stopped bool  // rpcx stopped the command, because its context ended
+	stderr  *tail
 }
 
 // answerCommand runs a command for one request.
@@ -95,7 +95,7 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 			p.wakeReaders()
 		case <-cancelled:
 			cancelled = nil
-			o.ctx = ctx.Err()
+			o.stopped = true
 			exited = p.force()
 		case err := <-fed:
 			feeding = false

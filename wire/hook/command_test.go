@@ -16,7 +16,7 @@ import (
 	"rpcx/wire/transport/child"
 )
 
-// TestStatus tests the table of statuses in rpcx-hooks(7).
+// TestStatus tests what the script hook-status does not show of the table of statuses in rpcx-hooks(7).
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	const failed = `error {"code":-32603,"message":"the hook failed"}`
@@ -27,27 +27,17 @@ func TestStatus(t *testing.T) {
 		{`echo '{"a":1.10}'`, `{"a":1.10}`, ""},
 		{`printf ' [1,\n 2 ] \n\n'`, `[1,2]`, ""},
 		{`printf 12345678901234567890`, `12345678901234567890`, ""},
-		{`true`, `null`, ""},
 		{`echo`, `null`, ""},
 		{`cat`, `{"x": 1}`, ""},
-		{`echo hello`, failed, `hook m: printed output that is not one JSON value: "hello"; use text: for a string`},
 		{`echo 1 2`, failed, `hook m: printed output that is not one JSON value: "1 2"; use text: for a string`},
 		{`echo 1; echo 2`, failed, `hook m: printed output that is not one JSON value: "1\n2"; use text: for a string`},
 		{`printf '"\377"'`, `"` + "\uFFFD" + `"`, ""},
 		{`echo '{"code":7,"message":"no","data":[1.0],"x":2}'; exit 3`, `error {"code":7,"message":"no","data":[1.0],"x":2}`, ""},
 		{`echo '{"code":"E1","message":""}'; exit 64`, `error {"code":"E1","message":""}`, ""},
-		{`echo '{"code":7,"message":"no"}'`, `{"code":7,"message":"no"}`, ""},
 		{`echo '{"code":null,"message":"no"}'; exit 3`, `error {"code":-32000,"message":"the hook ended with status 3","data":{"exit_status":3,"stderr":""}}`, ""},
-		{`exit 64`, `error {"code":-32602,"message":"invalid params"}`, ""},
-		{`echo why >&2; echo; exit 65`, `error {"code":-32602,"message":"why"}`, ""},
-		{`exit 69`, `error {"code":-32000,"message":"unavailable","data":{"retryable":true}}`, ""},
-		{`echo later >&2; exit 75`, `error {"code":-32000,"message":"later","data":{"retryable":true}}`, ""},
-		{`exit 77`, `error {"code":-32001,"message":"refused"}`, ""},
-		{`exit 100`, `error {"code":-32601,"message":"method not found"}`, ""},
 		{`echo 5; exit 100`, `error {"code":-32601,"message":"method not found"}`, ""},
 		{`exit 126`, failed, `hook m: ended with status 126: its command cannot be executed`},
 		{`$T/none/x 2>/dev/null`, failed, `hook m: ended with status 127: its command was not found`},
-		{`kill -9 $$`, failed, `hook m: was killed by SIGKILL`},
 		{`echo bad >&2; kill -TERM $$`, failed, `hook m: was killed by SIGTERM`},
 		{`echo a >&2; printf 'b <c>\n\n' >&2; exit 1`, `error {"code":-32000,"message":"b <c>","data":{"exit_status":1,"stderr":"a\nb <c>\n\n"}}`, ""},
 		{`exit 255`, `error {"code":-32000,"message":"the hook ended with status 255","data":{"exit_status":255,"stderr":""}}`, ""},
@@ -68,9 +58,6 @@ func TestStatus(t *testing.T) {
 			testkit.Expect(t, "answer", w.call("m", `{"x": 1}`), tt.want)
 			testkit.Expect(t, "failures", w.failures(), tt.failure)
 			testkit.Expect(t, "warnings", w.warned(), tt.failure)
-			if got := w.table.Failures(); (got == 1) != (tt.failure != "") {
-				t.Errorf("%d failures", got)
-			}
 		})
 	}
 }

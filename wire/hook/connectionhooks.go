@@ -152,7 +152,7 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 	defer stop()
 	in := scan.OrNull(r.Params)
 	last := json.RawMessage("null")
-	ctx = withObject(withCaller(ctx, &b.computing, b.binding.Caller), r.Vars["RPCX_OBJECT"])
+	ctx = context.WithValue(ctx, jqContextKey{}, jqContext{b.binding.Caller, &b.computing, r.Vars["RPCX_OBJECT"]})
 	err := prog.Run(ctx, in, func(out json.RawMessage) (bool, error) {
 		last = out
 		if r.Stream && !r.Notification {
@@ -164,10 +164,8 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 	switch rpc, ok := errors.AsType[*wire.Error](err); {
 	case err == nil:
 		return last, nil
-	case errors.Is(context.Cause(ctx), errTimeLimit):
-		return nil, b.fail(c, r.Method, "timed out after %v", b.t.o.limit(r))
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return nil, b.stopped(ctx, c, r)
 	case ok:
 		return nil, rpc
 	case wire.AsFault(err) == nil:
@@ -185,6 +183,14 @@ func (b *ConnectionHooks) bound(ctx context.Context, r dialect.Request) (context
 		return dialect.WithWorkLimit(ctx, d, errTimeLimit)
 	}
 	return context.WithCancel(ctx)
+}
+
+// stopped returns the error for a hook whose context, which bound has made, has ended.
+func (b *ConnectionHooks) stopped(ctx context.Context, c *chain, r dialect.Request) error {
+	if errors.Is(context.Cause(ctx), errTimeLimit) {
+		return b.fail(c, r.Method, "timed out after %v", b.t.o.limit(r))
+	}
+	return ctx.Err()
 }
 
 // enter returns a copy of ctx that Close also ends.

@@ -3,7 +3,6 @@ package hook
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -51,7 +50,7 @@ func (b *ConnectionHooks) answerCo(ctx context.Context, c *chain, a *Answer, r d
 	defer co.forget(id)
 	if !co.Send(ctx.Done(), line) {
 		if ctx.Err() != nil {
-			return nil, b.coCut(ctx, c, r)
+			return nil, b.stopped(ctx, c, r)
 		}
 		return nil, co.died(r)
 	}
@@ -62,7 +61,7 @@ func (b *ConnectionHooks) answerCo(ctx context.Context, c *chain, a *Answer, r d
 	case got := <-answer:
 		return co.take(r, got)
 	case <-ctx.Done():
-		return nil, b.coCut(ctx, c, r)
+		return nil, b.stopped(ctx, c, r)
 	case <-co.Done():
 	}
 	select {
@@ -84,29 +83,24 @@ func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, err
 	return got.result, nil
 }
 
-// coCut returns the error for a call whose context has ended. The co-process continues.
-func (b *ConnectionHooks) coCut(ctx context.Context, c *chain, r dialect.Request) error {
-	if errors.Is(context.Cause(ctx), errTimeLimit) {
-		return b.fail(c, r.Method, "timed out after %v", b.t.o.limit(r))
-	}
-	return ctx.Err()
-}
-
 // coprocess returns the running co-process of a. It starts one if necessary.
 func (b *ConnectionHooks) coprocess(c *chain, a *Answer) (*coprocess, error) {
-	if co, err := b.living(a); co != nil || err != nil {
-		return co, err
-	}
 	b.starting.Lock()
 	defer b.starting.Unlock()
-	if co, err := b.living(a); co != nil || err != nil {
-		return co, err
+	b.mu.Lock()
+	co, closed := b.cos[a], b.closed
+	b.mu.Unlock()
+	switch {
+	case closed:
+		return nil, errClosed
+	case co != nil && !wire.IsClosed(co.Done()):
+		return co, nil
 	}
 	t, err := startLineProcess(b.t.o.Hurry, a.Text, b.environ(b.newID(), nil), b.t.newTail())
 	if err != nil {
 		return nil, err
 	}
-	co := &coprocess{LineProcess: t, b: b, c: c, pending: map[int64]chan coAnswer{}}
+	co = &coprocess{LineProcess: t, b: b, c: c, pending: map[int64]chan coAnswer{}}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.coWG.Go(co.serve)
@@ -116,19 +110,6 @@ func (b *ConnectionHooks) coprocess(c *chain, a *Answer) (*coprocess, error) {
 	}
 	b.cos[a] = co
 	return co, nil
-}
-
-// living returns the running co-process of a, or nil.
-func (b *ConnectionHooks) living(a *Answer) (*coprocess, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return nil, errClosed
-	}
-	if co := b.cos[a]; co != nil && !wire.IsClosed(co.Done()) {
-		return co, nil
-	}
-	return nil, nil
 }
 
 // serve runs until the process has ended.

@@ -131,27 +131,21 @@ func TestStreamEndsWithoutAListener(t *testing.T) {
 }
 
 func TestStreamsHaveNoTimeLimitOfTheirOwn(t *testing.T) {
-	o := Options{}
-	if o.timeout(true) != 0 || o.timeout(false) != DefaultTimeout {
-		t.Error("defaults")
-	}
 	for _, c := range []struct {
-		r    dialect.Request
-		want time.Duration
+		timeout time.Duration
+		r       dialect.Request
+		want    time.Duration
 	}{
-		{dialect.Request{Stream: true}, 0},
-		{dialect.Request{Stream: true, Whole: true}, DefaultTimeout},
-		{dialect.Request{Stream: true, Notification: true}, DefaultTimeout},
+		{0, dialect.Request{}, DefaultTimeout},
+		{0, dialect.Request{Stream: true}, 0},
+		{0, dialect.Request{Stream: true, Whole: true}, DefaultTimeout},
+		{0, dialect.Request{Stream: true, Notification: true}, DefaultTimeout},
+		{-1, dialect.Request{}, 0},
+		{5, dialect.Request{Stream: true}, 5},
 	} {
-		if got := o.limit(c.r); got != c.want {
-			t.Errorf("%+v: %v", c.r, got)
+		if got := (Options{Timeout: c.timeout}).limit(c.r); got != c.want {
+			t.Errorf("%+v: %v", c, got)
 		}
-	}
-	if o.Timeout = -1; o.timeout(false) != 0 {
-		t.Error("none")
-	}
-	if o.Timeout = 5; o.timeout(true) != 5 {
-		t.Error("given")
 	}
 }
 

@@ -23,46 +23,24 @@ var functions = []jq.Func{
 	{Name: "object", Arity: 0, Call: jqObject},
 }
 
-type (
-	// callerKey is the context key of the Caller that rpc and notify use. computingKey is the context key of the share
-	// with the slot that a program occupies while it computes.
-	callerKey    struct{}
-	computingKey struct{}
-)
-
-func withCaller(ctx context.Context, computing *share, c dialect.Caller) context.Context {
-	ctx = context.WithValue(ctx, computingKey{}, computing)
-	if c == nil {
-		return ctx
-	}
-	return context.WithValue(ctx, callerKey{}, c)
+// A jqContext is what functions know about the hook whose jq expression calls them.
+type jqContext struct {
+	caller    dialect.Caller // the peer, or nil
+	computing *share         // has the slot that the program occupies while it computes
+	object    string         // the id of the object whose method was called, or ""
 }
 
-// objectKey is the context key for the id of the object whose method was called.
-type objectKey struct{}
+type jqContextKey struct{}
 
-func withObject(ctx context.Context, id string) context.Context {
-	if id == "" {
-		return ctx
-	}
-	return context.WithValue(ctx, objectKey{}, id)
-}
+func jqContextOf(ctx context.Context) jqContext { return ctx.Value(jqContextKey{}).(jqContext) }
 
 // jqObject implements object. It returns the id of the object whose method was called (RPCX_OBJECT in a command), or
 // null.
 func jqObject(ctx context.Context, _ any, _ []any) (any, error) {
-	if id, ok := ctx.Value(objectKey{}).(string); ok {
+	if id := jqContextOf(ctx).object; id != "" {
 		return id, nil
 	}
 	return nil, nil
-}
-
-// paused releases the program's computing slot until the program resumes.
-func paused(ctx context.Context) (resume func()) {
-	if s, ok := ctx.Value(computingKey{}).(*share); ok {
-		return s.pause()
-	}
-	return func() {}
 }
 
 // jqSleep implements sleep(SECONDS), which returns its input afterwards.
@@ -73,7 +51,7 @@ func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	}
 	t := time.NewTimer(time.Duration(min(seconds*float64(time.Second), math.MaxInt64/2)))
 	defer t.Stop()
-	defer paused(ctx)()
+	defer jqContextOf(ctx).computing.pause()()
 	select {
 	case <-t.C:
 		return in, nil
@@ -82,14 +60,15 @@ func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	}
 }
 
-// jqRPC implements rpc(METHOD; PARAMS), which returns the peer's result.
+// jqRPC implements rpc(METHOD; PARAMS), which returns the peer's result. In dialects that can express this, the call
+// contains the id of the peer's call that waits for it.
 func jqRPC(ctx context.Context, _ any, args []any) (any, error) {
 	c, method, params, err := asked(ctx, "rpc", args)
 	if err != nil {
 		return nil, err
 	}
-	resume := paused(ctx)
-	res, err := nestedCall(ctx, c, method, params)
+	resume := jqContextOf(ctx).computing.pause()
+	res, err := c.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params, Nested: true})
 	resume()
 	if err != nil {
 		return nil, caught(err)
@@ -103,7 +82,7 @@ func jqNotify(ctx context.Context, in any, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer paused(ctx)()
+	defer jqContextOf(ctx).computing.pause()()
 	if err := c.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: method, Params: params}); err != nil {
 		return nil, caught(err)
 	}
@@ -121,16 +100,10 @@ func asked(ctx context.Context, what string, args []any) (c dialect.Caller, meth
 			return nil, "", nil, err
 		}
 	}
-	if c, ok = ctx.Value(callerKey{}).(dialect.Caller); !ok {
+	if c = jqContextOf(ctx).caller; c == nil {
 		return nil, "", nil, fmt.Errorf("%s: there is no peer to call", what)
 	}
 	return c, method, params, nil
-}
-
-// nestedCall calls the peer. In dialects that can express this, the call contains the id of the peer's call that waits
-// for it.
-func nestedCall(ctx context.Context, c dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
-	return c.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params, Nested: true})
 }
 
 // jqFail implements fail(CODE; TEXT) and fail(CODE; TEXT; DATA), which make the hook return that error.

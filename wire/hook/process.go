@@ -33,45 +33,29 @@ type process struct {
 func startShell(patience context.Context, command string, env []string) (*process, error) {
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Env = env
-	p := &process{patience: patience}
-	var theirs []*os.File
-	defer func() {
-		for _, f := range theirs {
-			f.Close()
-		}
-	}()
-	for i := range 3 {
-		pipe := child.PipeFrom
-		if i == 0 {
-			pipe = child.PipeTo
-		}
-		r, w, err := pipe()
-		if err != nil {
-			p.closePipes()
-			return nil, err
-		}
-		switch i {
-		case 0:
-			theirs, p.stdin, cmd.Stdin = append(theirs, r), w, r
-		case 1:
-			theirs, p.stdout, cmd.Stdout = append(theirs, w), r, w
-		case 2:
-			theirs, p.stderr, cmd.Stderr = append(theirs, w), r, w
-		}
+	stdin, toStdin, err1 := child.PipeTo()
+	fromStdout, stdout, err2 := child.PipeFrom()
+	fromStderr, stderr, err3 := child.PipeFrom()
+	defer closeFiles(stdin, stdout, stderr)
+	p := &process{patience: patience, stdin: toStdin, stdout: fromStdout, stderr: fromStderr}
+	err := errors.Join(err1, err2, err3)
+	if err == nil {
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
+		p.Process, err = child.Start(cmd)
 	}
-	var err error
-	if p.Process, err = child.Start(cmd); err != nil {
+	if err != nil {
 		p.closePipes()
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *process) closePipes() {
-	for _, f := range []*os.File{p.stdin, p.stdout, p.stderr} {
-		if f != nil {
-			f.Close()
-		}
+func (p *process) closePipes() { closeFiles(p.stdin, p.stdout, p.stderr) }
+
+// closeFiles closes files. A nil file has no effect.
+func closeFiles(files ...*os.File) {
+	for _, f := range files {
+		_ = f.Close()
 	}
 }
 

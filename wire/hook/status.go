@@ -33,10 +33,8 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 	switch {
 	case o.start != nil:
 		return fail("%v", o.start)
-	case o.ctx != nil && errors.Is(context.Cause(ctx), errTimeLimit):
-		return fail("timed out after %v", b.t.o.limit(r))
-	case o.ctx != nil:
-		return nil, o.ctx
+	case o.stopped:
+		return nil, b.stopped(ctx, c, r)
 	case errors.Is(o.feed, errTooLong), errors.As(o.feed, new(notJSON)):
 		return fail("%v", o.feed)
 	case o.feed != nil:

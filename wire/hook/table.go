@@ -65,7 +65,6 @@ type Table struct {
 	computing semaphore    // for jq expressions that are being evaluated
 	env       []string     // the environment that all commands have, without the variables for each hook
 	busy      atomic.Int64 // when warnBusy last warned, in nanoseconds since 1970
-	failures  atomic.Int64
 	lastID    atomic.Int64
 	stderr    sync.Mutex              // locked while whole lines are written
 	shared    func() *ConnectionHooks // owns the co-processes of all single exchanges; created when it is first used
@@ -110,24 +109,16 @@ func (t *Table) find(name string) *chain {
 // Match reports whether there is a hook for name.
 func (t *Table) Match(name string) bool { return t.find(name) != nil }
 
-// Parks reports whether calls of name are left for another process.
-func (t *Table) Parks(name string) bool {
-	c := t.find(name)
-	return c != nil && c.answers[0].Kind == Inbox
-}
-
-// Streams reports whether the hook for name is of the kind lines:. Such a method is a stream unless the catalog
-// describes it differently.
-func (t *Table) Streams(name string) bool {
-	c := t.find(name)
-	return c != nil && c.answers[0].Kind == Lines
+// Kind returns the kind of the hook for name, or "" if there is none.
+func (t *Table) Kind(name string) Kind {
+	if c := t.find(name); c != nil {
+		return c.answers[0].Kind
+	}
+	return ""
 }
 
 // Names returns the names of hooks that are not patterns, in the given order. Dialects can declare them to the peer.
 func (t *Table) Names() []string { return slices.Clone(t.entries.Load().names) }
-
-// Failures returns the number of failures. They are counted even if OnFailure is nil.
-func (t *Table) Failures() int64 { return t.failures.Load() }
 
 // warn prints a warning about the hook for method. It contains the name of the client.
 func (b *ConnectionHooks) warn(c *chain, method, format string, args ...any) {
@@ -144,11 +135,10 @@ func (b *ConnectionHooks) warn(c *chain, method, format string, args ...any) {
 	b.t.o.Warn(who + ": " + fmt.Sprintf(format, args...))
 }
 
-// fail counts a failure, warns about it, and returns an error without details for the peer.
+// fail reports a failure, warns about it, and returns an error without details for the peer.
 func (b *ConnectionHooks) fail(c *chain, method, format string, args ...any) *wire.Error {
 	t, text := b.t, fmt.Sprintf(format, args...)
 	b.warn(c, method, "%s", text)
-	t.failures.Add(1)
 	if t.o.OnFailure != nil {
 		f := wire.NewFault(wire.Helper, "hook "+c.pattern+": "+text, nil)
 		f.Method = method
@@ -168,7 +158,7 @@ func (t *Table) warnBusy() {
 
 const busyPause = time.Minute
 
-// Failed counts and reports a failure: the answer of the hook for method cannot be used, for example because it does
+// Failed reports a failure: the answer of the hook for method cannot be used, for example because it does
 // not match the catalog.
 func (b *ConnectionHooks) Failed(method, why string) {
 	if c := b.t.find(method); c != nil {
@@ -195,12 +185,7 @@ func cut(s string, n int) string {
 // limit returns the time limit for the answer to r, or 0. A stream can have none, but only if its items are forwarded
 // one by one.
 func (o Options) limit(r dialect.Request) time.Duration {
-	return o.timeout(r.Stream && !r.Whole && !r.Notification)
-}
-
-// timeout returns the time limit for one answer, or 0.
-func (o Options) timeout(stream bool) time.Duration {
-	switch {
+	switch stream := r.Stream && !r.Whole && !r.Notification; {
 	case o.Timeout < 0, o.Timeout == 0 && stream:
 		return 0
 	case o.Timeout == 0:
@@ -223,13 +208,6 @@ func (t *Table) Replace(entries ...Entry) error {
 	for _, e := range entries {
 		if e.Pattern == "" {
 			return wire.Usagef("a hook needs a name")
-		}
-		if e.Answer.Kind == JQ && e.Answer.prog == nil {
-			a, err := ParseAnswer("jq:" + e.Answer.Text)
-			if err != nil {
-				return inside("hook "+e.Pattern, err)
-			}
-			e.Answer = a
 		}
 		if e.Answer.Kind == Inbox && t.o.Park == nil {
 			return wire.Usagef("hook %s: inbox works only in a session", e.Pattern).WithHint("rpcx connect ENDPOINT --session NAME opens one")

@@ -137,7 +137,7 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	if m := r.b.method(name); m != nil && m.entry.Kind != "" {
 		return m.entry.Kind, true
 	}
-	if o.Hooks.Streams(name) {
+	if o.Hooks.Kind(name) == hook.Lines { // such a method is a stream unless the catalog describes it differently
 		return catalog.Stream, true
 	}
 	return catalog.Call, true

@@ -184,7 +184,7 @@ func (s *responder) answers(method string) bool { return s.table.Match(s.spec.Na
 
 // parks reports whether calls of method wait in the inbox.
 func (s *responder) parks(method string) bool {
-	return s.table.Parks(s.spec.Names.ForHooks(method))
+	return s.table.Kind(s.spec.Names.ForHooks(method)) == hook.Inbox
 }
 
 // callbackEndpoint returns a function for the hooks of a connection. It returns the endpoint with which they can call
