@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"rpcx/wire"
@@ -14,52 +13,48 @@ import (
 	"rpcx/wire/transport/ws"
 )
 
-// relays contains the HTTP requests that the wiretap forwards unchanged between HTTP peers. On the tape, the requests
-// of each session form a connection. The requests without a session form another one, which has no end.
-type relays struct {
-	to     *httpclient.Relay
-	header string // the name of the header that contains the session's name, or ""
-
-	mu       sync.Mutex
-	record   func() *lanes
-	sessions map[string]*lanes // by the session's name; "" for requests without a session
-}
-
 // maxRelayed is how many sessions the tape distinguishes.
 const maxRelayed = 10_000
 
-// of returns the lanes of a session.
-func (s *relays) of(session string) *lanes {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	rec, ok := s.sessions[session]
-	if !ok && len(s.sessions) >= maxRelayed {
-		return s.sessions[""]
+// lanesOf returns the lanes of the forwarded HTTP requests of a session. On the tape, the requests of each session form a
+// connection. The requests without a session, whose name is "", form another one, which has no end.
+func (t *Wiretap) lanesOf(session string) *lanes {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.sessions[session] == nil && len(t.sessions) >= maxRelayed {
+		session = ""
 	}
-	if !ok {
-		rec = s.record()
-		s.sessions[session] = rec
+	if t.sessions[session] == nil {
+		wire.Put(&t.sessions, session, newLanes(t.to.Spec().Shape(), t.recorded))
 	}
-	return rec
+	return t.sessions[session]
 }
 
 // postKey is the context key for the postRecording of a request.
 type postKey struct{}
 
-// begin begins to record a request. If the request has no session, its response may name one.
-func (s *relays) begin(r *http.Request) *postRecording {
+// relayed begins to record a request. If the request has no session, its response may name one.
+func (t *Wiretap) relayed(r *http.Request) *postRecording {
 	p := &postRecording{answers: wire.Recv}
-	if name := r.Header.Get(s.header); s.header == "" || name != "" {
-		p.lanes = s.of(name)
+	if name := t.sessionIn(r.Header); name != "" || t.dialling.Sessions == nil {
+		p.lanes = t.lanesOf(name)
 		return p
 	}
 	p.session = func(response *http.Response) *lanes {
 		if response == nil {
-			return s.of("")
+			return t.lanesOf("")
 		}
-		return s.of(response.Header.Get(s.header))
+		return t.lanesOf(t.sessionIn(response.Header))
 	}
 	return p
+}
+
+// sessionIn returns the session's name in a header, or "".
+func (t *Wiretap) sessionIn(h http.Header) string {
+	if t.dialling.Sessions == nil {
+		return ""
+	}
+	return h.Get(t.dialling.Sessions.Header)
 }
 
 func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
@@ -79,16 +74,17 @@ func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 		t.tunnel(w, r.WithContext(ctx))
 		return
 	}
-	all, err := t.relaying()
+	to, err := t.relaying()
 	if err != nil {
+		t.lanesOf("").first().Ended(wire.Recv, err)
 		t.failed(err)
 		http.Error(w, "cannot reach the address", http.StatusBadGateway)
 		return
 	}
-	one := all.begin(r)
+	one := t.relayed(r)
 	defer one.end()
 	ctx = context.WithValue(ctx, postKey{}, one)
-	if err := all.to.Pass(w, r.WithContext(ctx), body, both(one.message, t.options.Tap)); err != nil {
+	if err := to.Pass(w, r.WithContext(ctx), body, both(one.message, t.options.Tap)); err != nil {
 		switch f := wire.AsFault(err); {
 		case f == nil:
 		case f.Kind == wire.Closed:
@@ -111,32 +107,20 @@ func (t *Wiretap) begins() bool {
 	return true
 }
 
-// relaying returns the relays, and creates them for the first request.
-func (t *Wiretap) relaying() (*relays, error) {
+// relaying returns the connections over which HTTP requests are forwarded, and creates them for the first request.
+func (t *Wiretap) relaying() (to *httpclient.Relay, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.relays != nil {
-		return t.relays, nil
-	}
-	all := &relays{sessions: map[string]*lanes{}, record: func() *lanes {
-		return newLanes(t.to.Spec().Shape(), t.recorded)
-	}}
-	if s := t.dialling.Sessions; s != nil {
-		all.header = s.Header
-	}
-	cfg := t.dialling
-	cfg.Exchanged = func(x transport.Exchange) {
-		if one, ok := x.Request.Context().Value(postKey{}).(*postRecording); ok {
-			one.exchange(x)
+	if t.relayTo == nil {
+		cfg := t.dialling
+		cfg.Exchanged = func(x transport.Exchange) {
+			if one, ok := x.Request.Context().Value(postKey{}).(*postRecording); ok {
+				one.exchange(x)
+			}
 		}
+		t.relayTo, err = httpclient.NewRelay(t.to.Address, cfg, t.listen.Address.URLPath)
 	}
-	var err error
-	if all.to, err = httpclient.NewRelay(t.to.Address, cfg, t.listen.Address.URLPath); err != nil {
-		all.of("").first().Ended(wire.Recv, err)
-		return nil, err
-	}
-	t.relays = all
-	return all, nil
+	return t.relayTo, err
 }
 
 // tunnel forwards a WebSocket connection.

@@ -17,6 +17,7 @@ import (
 	"rpcx/wire/tape/recorder"
 	"rpcx/wire/tape/wiretap"
 	"rpcx/wire/transport"
+	"rpcx/wire/transport/httpclient"
 	"rpcx/wire/transport/schemes"
 )
 
@@ -32,15 +33,16 @@ type Wiretap struct {
 	ends     context.Context // ended by Close
 	end      context.CancelFunc
 
-	mu     sync.Mutex
-	open   map[wire.Conn]bool
-	posts  *wiretap.Posts // forwards POSTs to a peer that does not use HTTP
-	posted *lanes         // the recording that posts shares
-	relays *relays        // forwards HTTP requests to a peer that uses HTTP
-	up     wire.Conn      // the connection to the peer for posts
-	endUp  func() error   // ends up if it is an embedded server; may be nil
-	fault  error
-	wg     sync.WaitGroup // Serve and the forwarded HTTP requests
+	mu       sync.Mutex
+	open     map[wire.Conn]bool
+	posts    *wiretap.Posts    // forwards POSTs to a peer that does not use HTTP
+	posted   *lanes            // the recording that posts shares
+	relayTo  *httpclient.Relay // forwards HTTP requests to a peer that uses HTTP
+	sessions map[string]*lanes // the recordings of those requests, by session
+	up       wire.Conn         // the connection to the peer for posts
+	endUp    func() error      // ends up if it is an embedded server; may be nil
+	fault    error
+	wg       sync.WaitGroup // Serve and the forwarded HTTP requests
 }
 
 // ListenTap listens at listen and forwards connections to the endpoint to. of.Transport configures the connections to
@@ -265,8 +267,8 @@ func (t *Wiretap) Close() error {
 	err := t.listener.Close()
 	t.end() // done first, because the goroutine that dials for a POST holds the lock
 	t.mu.Lock()
-	if t.relays != nil {
-		defer t.relays.to.Close()
+	if t.relayTo != nil {
+		defer t.relayTo.Close()
 	}
 	all := slices.Collect(maps.Keys(t.open))
 	posts, endUp := t.posts, t.endUp
