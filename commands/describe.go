@@ -156,7 +156,7 @@ func undescribed(c *catalog.Catalog, name string) error {
 
 // show prints a catalog, or its part called name.
 func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.Pipeline, c *catalog.Catalog, name string) error {
-	part := dialects.CatalogModules().Of(c, name)
+	part := dialects.ModuleOf(c, name)
 	switch {
 	case name != "" && part == nil:
 		return o.showMethod(ctx, run, print, c, name)
@@ -169,7 +169,7 @@ func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.
 				return err
 			}
 		}
-		if modules := dialects.CatalogModules().List(c); modules != nil && part == nil {
+		if modules := dialects.Modules(c); modules != nil && part == nil {
 			return cmdline.Print(os.Stdout, format.Modules(modules, run.Stdout.Width, run.Stdout.Color))
 		}
 		return cmdline.Print(os.Stdout, request.Listing(run, c).Methods())

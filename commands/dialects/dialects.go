@@ -6,7 +6,6 @@ import (
 	"cmp"
 
 	"rpcx/commands/cmdline"
-	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/all"
@@ -18,18 +17,7 @@ type row struct {
 	// examples are the help's examples by command, such as "job run".
 	examples map[string][]cmdline.Example
 
-	advise  func(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event)
-	modules *Modules
-}
-
-// Modules reads the modules of a catalog. Each function returns nil for a catalog without modules.
-type Modules struct {
-	Of    func(c *catalog.Catalog, name string) *catalog.Catalog // the module of that name as a catalog
-	List  func(c *catalog.Catalog) []format.Module               // all modules for a table
-	Names func(c *catalog.Catalog) []string
-	// Unknown returns the requested modules without a schema. With name, it considers only that module, or the module
-	// of that method.
-	Unknown func(c *catalog.Catalog, name string) []string
+	advise func(line *cmdline.CommandLine, method string, cat *catalog.Catalog, ev *wire.Event) (*Advice, wire.Event)
 }
 
 // rows returns the table in the order in which help lists the dialects' flags.
@@ -52,21 +40,6 @@ func NewAdvice(line *cmdline.CommandLine, method string, cat *catalog.Catalog, e
 		}
 	}
 	return nil, *ev
-}
-
-// CatalogModules returns the Modules of the dialect that has modules, or Modules whose functions return nil.
-func CatalogModules() Modules {
-	for _, r := range rows() {
-		if r.modules != nil {
-			return *r.modules
-		}
-	}
-	return Modules{
-		Of:      func(*catalog.Catalog, string) *catalog.Catalog { return nil },
-		List:    func(*catalog.Catalog) []format.Module { return nil },
-		Names:   func(*catalog.Catalog) []string { return nil },
-		Unknown: func(*catalog.Catalog, string) []string { return nil },
-	}
 }
 
 // MethodOf returns the method of that name in either spelling.

@@ -1,7 +1,6 @@
 package dialects
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -17,13 +16,13 @@ import (
 	"rpcx/wire/scan"
 )
 
-// introspectRow contains the guidance events of the dialect and the modules of its catalogs.
+// introspectRow contains the guidance events of the dialect.
 var introspectRow = row{
 	examples: map[string][]cmdline.Example{
 		"call":     {{Says: "Print the parameters of a method (introspect)", Command: "rpcx call demo:introspect storage_tree_get --help"}},
 		"describe": {{Says: "Describe one module of a service", Command: "rpcx describe demo:introspect storage"}},
 	},
-	advise: advise, modules: &Modules{Of: moduleOf, List: modulesOf, Names: moduleNames, Unknown: unknownModules},
+	advise: advise,
 }
 
 // advise adds a fix to the guidance event of a call to method. It returns the advice, and the event to show, whose
@@ -167,21 +166,10 @@ func (g *guidance) params(wanted string) []string {
 	if err != nil || scan.Type(r.Params) != 'o' {
 		return given
 	}
-	right := respelt(r.Params, names)
-	if bytes.Equal(right, r.Params) || !knows(names, right) { // the peer would also reject these params
-		return given
+	if right, ok := respelt(r.Params, names); ok {
+		return []string{string(right)}
 	}
-	return []string{string(right)}
-}
-
-// knows reports whether names contains every member of an object.
-func knows(names []string, object json.RawMessage) bool {
-	for key := range scan.Named(object) {
-		if !slices.Contains(names, key) {
-			return false
-		}
-	}
-	return true
+	return given
 }
 
 // typer returns the typer for a method's params, and their names, from the schema in the guidance or else the catalog.
@@ -198,16 +186,19 @@ func (g *guidance) typer(wanted string) (*params.Typer, []string) {
 }
 
 // respelt returns an object with the most similar name in place of each unknown one, unless the object already has that
-// name.
-func respelt(object json.RawMessage, names []string) json.RawMessage {
+// name. ok is false if all names are known, or if one remains unknown, so that the peer would also reject the result.
+func respelt(object json.RawMessage, names []string) (right json.RawMessage, ok bool) {
 	free := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return scan.Get(object, name) != nil })
 	var b scan.Object
 	for key, val := range scan.Named(object) {
-		if near := catalog.Nearest(key, free); near != "" && !slices.Contains(names, key) {
-			free = slices.DeleteFunc(free, func(name string) bool { return name == near })
-			key = near
+		if !slices.Contains(names, key) {
+			if key = catalog.Nearest(key, free); key == "" {
+				return nil, false
+			}
+			free = slices.DeleteFunc(free, func(name string) bool { return name == key })
+			ok = true
 		}
 		b.Add(key, val)
 	}
-	return b.End()
+	return b.End(), ok
 }

@@ -30,7 +30,8 @@ func NoMethod(run *env.Env, c *catalog.Catalog, name string) *wire.Fault {
 	if why != "" {
 		f.Kind, f.Message = wire.RPCError, fmt.Sprintf("%q is not listed, but may exist: %s", format.CleanLine(name), format.CleanLine(why))
 	}
-	suggest.Name(run, f, all.Named(c.Dialect).Names.OnWire(name), append(dialects.CatalogModules().Names(c), c.Names()...))
+	moduleNames := wire.Map(dialects.Modules(c), func(m format.Module) string { return m.Name })
+	suggest.Name(run, f, all.Named(c.Dialect).Names.OnWire(name), append(moduleNames, c.Names()...))
 	return f
 }
 
@@ -117,7 +118,7 @@ func keptCatalog(run *env.Env, e endpoint.Endpoint, c *options.Connection, err e
 // Incomplete returns the outcome of a command that has shown c, or its part called name, if the catalog lacks modules.
 // It returns nil for a complete catalog.
 func Incomplete(run *env.Env, c *catalog.Catalog, name string) error {
-	names := dialects.CatalogModules().Unknown(c, name)
+	names := dialects.UnknownModules(c, name)
 	if len(names) == 0 {
 		return nil
 	}
