@@ -40,7 +40,7 @@ func dialDemo(t *testing.T, specs ...string) *peer.Peer {
 			t.Fatal(err)
 		}
 		o.Hooks = table
-		server := jsonrpc.NewServer(jsonrpc.V2, serve.New(o))
+		server := jsonrpc.NewServer(serve.New(o))
 		p := peer.New(conn, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{Handler: server.Accept})
 		t.Cleanup(func() {
 			_ = p.Close()

@@ -25,7 +25,7 @@ type server struct {
 // catalog, b belongs to a client, whose responses are plain JSON-RPC.
 func NewServer(b dialect.Backend) dialect.Server {
 	s := &server{
-		b: b, plain: jsonrpc.NewServer(jsonrpc.V2, b),
+		b: b, plain: jsonrpc.NewServer(b),
 		modules: sync.OnceValue(func() *moduleCatalog { return newModuleCatalog(b.Catalog()) }),
 	}
 	return dialect.Server{Accept: s.Accept}

@@ -2,7 +2,6 @@ package jsonrpc
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -13,119 +12,45 @@ import (
 // maxTexts bounds the strings in a Texts.
 const maxTexts = 256
 
-// maxBatch bounds the messages of a batch, because each needs a thousand times its size on the wire. batchKept bounds
-// the messages whose memory is reused.
-const (
-	maxBatch  = 1 << 16
-	batchKept = 1 << 10
-)
-
 var null = []byte("null")
 
-// Decode finds the messages in raw in one pass, which also checks the JSON. It allocates nothing for a message without
-// an error.
+// Decode returns the messages in raw. It allocates nothing for a message without an error.
 func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
-	clear(c.msgs)
-	if c.msgs = c.msgs[:0]; cap(c.msgs) > batchKept {
-		c.msgs = nil
-	}
-	msgs, batch, err = c.decode(raw)
-	if !scan.IsASCII(raw) && !utf8.Valid(raw) {
-		return c.garbled(raw, batch), false, nil
-	}
-	return msgs, batch, err
-}
-
-func (c *codec) decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
-	i := scan.Skip(raw, 0)
-	if i < len(raw) && raw[i] == '[' {
-		return c.batch(raw, i)
-	}
-	end, bad := c.element(raw, i, c.o.MaxDepth)
-	if bad == nil && scan.Skip(raw, end) < len(raw) {
-		return c.broken(raw, "more than one JSON value in a message"), false, nil
-	}
-	if bad != nil {
-		return c.tooDeep(raw, i, bad), false, nil
-	}
-	return c.msgs, false, nil
-}
-
-// batch reads an array of messages. An empty batch is one invalid message. A batch with too many messages is invalid as
-// a whole.
-func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
-	n, err := ReadBatch(raw, i, c.o.MaxDepth, c.element)
+	batch, bad := c.in.Read(raw)
 	switch {
-	case err != nil:
-		return c.broken(raw, err.Error()), false, nil
-	case n == 0:
-		c.msgs = append(c.msgs, EmptyBatch(raw))
+	case !scan.IsASCII(raw) && !utf8.Valid(raw):
+		return c.garbled(raw, batch), false, nil
+	case bad != nil:
+		return c.tooDeep(raw, bad), false, nil
 	}
-	return c.msgs, n > 0, nil
+	return c.in.Msgs, batch, nil
 }
 
-// ReadBatch calls element for each of the n messages of the array at raw[i].
-func ReadBatch(raw []byte, i, depth int, element func(raw []byte, i, depth int) (end int, err error)) (n int, err error) {
-	all := scan.ReadArrayAt(raw, i, depth)
-	for _, more := all.NextKey(); more; _, more = all.NextKey() {
-		end, err := element(raw, all.Pos(), depth-1)
-		if err != nil {
-			return 0, err
-		}
-		all.SkipTo(end)
-		if n++; n > maxBatch {
-			return 0, errors.New("a batch of more than " + strconv.Itoa(maxBatch) + " messages")
-		}
-	}
-	if err := all.Err(); err != nil {
-		return 0, err
-	}
-	if scan.Skip(raw, all.Pos()) < len(raw) {
-		return 0, errors.New("more than one JSON value in a message")
-	}
-	return n, nil
-}
-
-// element reads one message at raw[i], which may be any value.
-func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
+// element reads the message at raw[i], which may be any value, into m.
+func (c *codec) element(raw []byte, i, depth int, m *wire.Message) (end int, err error) {
 	if i < len(raw) && raw[i] == '{' {
 		var f fields
-		if end, err = f.read(raw, i, depth); err != nil {
-			return 0, err
+		if end, err = f.read(raw, i, depth); err == nil {
+			c.message(&f, raw[i:end], m)
 		}
-		c.msgs = append(c.msgs, wire.Message{})
-		c.message(&f, raw[i:end], &c.msgs[len(c.msgs)-1])
-		return end, nil
+		return end, err
 	}
-	if end, err = scan.Value(raw, i, depth); err != nil {
-		return 0, err
+	if end, err = scan.Value(raw, i, depth); err == nil {
+		*m = Invalid(raw[i:end], nil, "a message must be an object")
 	}
-	c.msgs = append(c.msgs, Invalid(raw[i:end], nil, "a message must be an object"))
-	return end, nil
-}
-
-// broken returns the message for an input that is not JSON.
-func (c *codec) broken(raw []byte, what string) []wire.Message {
-	clear(c.msgs)
-	c.msgs = append(c.msgs[:0], Broken(raw, what))
-	return c.msgs
+	return end, err
 }
 
 // tooDeep returns the message for an input that is not JSON or is nested too deeply. If the input is only nested too
 // deeply, the message has its id, which lets the call fail on either side. The search for the id also has a limit on
 // the nesting, which bounds the stack.
-func (c *codec) tooDeep(raw []byte, i int, bad error) []wire.Message {
-	var deep *scan.Error
-	if !errors.As(bad, &deep) || !deep.Deep || raw[i] != '{' {
-		return c.broken(raw, bad.Error())
+func (c *codec) tooDeep(raw []byte, bad error) []wire.Message {
+	var was wire.Message
+	deep, ok := errors.AsType[*scan.Error](bad)
+	if i := scan.Skip(raw, 0); ok && deep.Deep && raw[i] == '{' {
+		_, _ = c.element(raw, i, 64*c.o.MaxDepth, &was)
 	}
-	clear(c.msgs)
-	c.msgs = c.msgs[:0]
-	if _, err := c.element(raw, i, 64*c.o.MaxDepth); err != nil || len(c.msgs) != 1 {
-		return c.broken(raw, bad.Error())
-	}
-	was := c.msgs[0]
-	msgs := c.broken(raw, bad.Error())
+	msgs := c.in.Broken(raw, bad.Error())
 	if was.Kind == wire.Request || was.Kind == wire.Response {
 		msgs[0].ID, msgs[0].Final = was.ID, was.Kind == wire.Response
 	}
@@ -136,10 +61,10 @@ func (c *codec) tooDeep(raw []byte, i int, bad error) []wire.Message {
 // id of the answered call.
 func (c *codec) garbled(raw []byte, batch bool) []wire.Message {
 	var was wire.Message
-	if !batch && len(c.msgs) == 1 {
-		was = c.msgs[0]
+	if !batch && len(c.in.Msgs) == 1 {
+		was = c.in.Msgs[0]
 	}
-	msgs := c.broken(raw, "invalid UTF-8")
+	msgs := c.in.Broken(raw, "invalid UTF-8")
 	msgs[0].Method = strings.ToValidUTF8(was.Method, "\uFFFD")
 	msgs[0].Final = was.Kind == wire.Response || was.Kind == wire.Invalid && was.Final
 	if utf8.Valid(was.ID) {
@@ -147,15 +72,6 @@ func (c *codec) garbled(raw []byte, batch bool) []wire.Message {
 	}
 	return msgs
 }
-
-// Broken returns the Invalid message for input that is not JSON.
-func Broken(raw []byte, what string) wire.Message {
-	e := wire.NewError(wire.CodeParse, "Parse error").WithData(what)
-	return wire.Message{Kind: wire.Invalid, Raw: raw, Err: e}
-}
-
-// EmptyBatch returns the Invalid message for an empty batch.
-func EmptyBatch(raw []byte) wire.Message { return Invalid(raw, nil, "an empty batch") }
 
 // Invalid returns the Invalid message for JSON that is not a valid message. what is the reason, and id may be nil.
 func Invalid(raw []byte, id wire.ID, what string) wire.Message {
@@ -257,7 +173,7 @@ func (c *codec) stream(m *wire.Message, f *fields) {
 	m.Kind, m.Stream, m.Final = wire.Item, f.stream, f.done
 	switch {
 	case f.itemErr != nil && !isNull(f.itemErr):
-		m.Err = parseError(f.itemErr)
+		m.Err = ReadError(f.itemErr)
 		m.Body, m.Final = nil, !recovers(m.Err)
 	case f.item != nil || f.done:
 		m.Body = f.item

@@ -53,7 +53,7 @@ type codec struct {
 	last int64
 	// idText is spare memory for AppendCall.
 	idText []byte
-	msgs   []wire.Message
+	in     Reader
 	// unusualIDs are the ids of the user's raw requests that are arrays, objects or other unusual values, which 1.0
 	// allows. They contain no whitespace between tokens.
 	unusualIDs map[string]bool
@@ -66,7 +66,9 @@ func NewCodec(o Options) dialect.Codec {
 		o.Version = V2
 	}
 	o.MaxDepth = cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
-	return &codec{o: o}
+	c := &codec{o: o}
+	c.in = Reader{Depth: o.MaxDepth, Batches: true, Element: c.element}
+	return c
 }
 
 // Encode returns the message for op. Its ids are integers from 1. Final in the message means that the first response is
@@ -139,15 +141,6 @@ func (c *codec) append(b []byte, id wire.ID, method string, params, extra json.R
 	}
 	o.Inside(extra)
 	return o.End()
-}
-
-// begin starts a message of about size bytes.
-func (c *codec) begin(size int) scan.Object {
-	o := scan.AppendObject(make([]byte, 0, size))
-	if c.o.Version == V2 {
-		o.Text("jsonrpc", "2.0")
-	}
-	return o
 }
 
 func (c *codec) cancel(op dialect.Op) (wire.Message, error) {

@@ -5,6 +5,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -14,6 +17,9 @@ import (
 
 // extensionPrefix is the prefix of catalog members that OpenRPC does not have.
 const extensionPrefix = "x-rpcx-"
+
+// ownMembers are the members of a catalog's methods that have this prefix.
+var ownMembers = []string{"params", "kind", "events", "effects", "hints", "cache", "stream"}
 
 // Describe requests the OpenRPC document with rpc.discover. It returns wire.ErrUnsupported if the peer lacks the
 // method.
@@ -119,7 +125,7 @@ var kinds = map[bool]catalog.Kind{false: catalog.Notify, true: catalog.Call}
 // readMethod reads one method object. It returns false for an object without a name, such as a reference to a method.
 func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 	var m catalog.Method
-	var extra builder
+	var extra, own builder
 	var params, structure []byte
 	summary, result := "", false
 	for key, v := range scan.Named(val) {
@@ -140,11 +146,15 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 		case extensionPrefix + "extra":
 			extra.merge(v)
 		default:
-			if !readOurs(&m, key, v) {
+			if name, ok := strings.CutPrefix(key, extensionPrefix); ok && slices.Contains(ownMembers, name) {
+				own.add(name, v)
+			} else {
 				extra.add(key, v)
 			}
 		}
 	}
+	type members catalog.Method                    // whose other members Unmarshal keeps
+	_ = json.Unmarshal(own.json(), (*members)(&m)) // skips members of another type
 	m.Kind = cmp.Or(m.Kind, kinds[result])
 	switch {
 	case summary != "" && m.Description == "":
@@ -157,29 +167,6 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 	}
 	m.Extra = extra.json()
 	return m, m.Name != ""
-}
-
-// readOurs stores a member of a method with rpcx's prefix. It returns false for other members.
-func readOurs(m *catalog.Method, key string, val []byte) bool {
-	switch key {
-	case extensionPrefix + "params":
-		m.Params = val
-	case extensionPrefix + "kind":
-		m.Kind = catalog.Kind(scan.String(val))
-	case extensionPrefix + "events":
-		_ = json.Unmarshal(val, &m.Events)
-	case extensionPrefix + "effects":
-		_ = json.Unmarshal(val, &m.Effects)
-	case extensionPrefix + "hints":
-		m.Hints = val
-	case extensionPrefix + "cache":
-		m.Cache = val
-	case extensionPrefix + "stream":
-		_ = json.Unmarshal(val, &m.Stream)
-	default:
-		return false
-	}
-	return true
 }
 
 // readResult returns the schema of a result. extra receives the rest of its descriptor.
@@ -242,7 +229,7 @@ func paramsSchema(params []byte, structure string, descriptors []byte) json.RawM
 	if structure != "by-name" {
 		o.add("prefixItems", items.End())
 		if least > 0 {
-			o.add("minItems", itoa(least))
+			o.add("minItems", strconv.AppendInt(nil, int64(least), 10))
 		}
 	}
 	return o.json()

@@ -19,7 +19,7 @@ import (
 func ToOpenRPC(c *catalog.Catalog) json.RawMessage {
 	var doc builder
 	extra := split(c.Extra, documentWords)
-	doc.add("openrpc", or(extra.known["openrpc"], `"1.3.2"`))
+	doc.add("openrpc", scan.Or(extra.known["openrpc"], []byte(`"1.3.2"`)))
 	doc.add("info", writeInfo(c, extra.known["info"]))
 	var methods scan.Array
 	for i := range c.Methods {
@@ -33,8 +33,7 @@ func ToOpenRPC(c *catalog.Catalog) json.RawMessage {
 		doc.addSome(word, extra.known[word])
 	}
 	if len(c.Classes) > 0 {
-		classes := scan.JSON(c.Classes)
-		doc.add(extensionPrefix+"classes", classes)
+		doc.add(extensionPrefix+"classes", scan.JSON(c.Classes))
 	}
 	doc.addSome(extensionPrefix+"constants", c.Constants)
 	extra.write(&doc)
@@ -89,25 +88,17 @@ func writeMethod(m *catalog.Method) []byte {
 			result.add("name", []byte(`"result"`))
 		}
 		result.merge(extra.known["result"])
-		result.add("schema", or(m.Result, "{}"))
+		result.add("schema", scan.Or(m.Result, []byte("{}")))
 		o.add("result", result.json())
 	}
-	if m.Kind != "" && m.Kind != catalog.Call {
-		o.addText(extensionPrefix+"kind", string(m.Kind))
+	own := catalog.Method{Kind: m.Kind, Events: m.Events, Effects: m.Effects, Hints: m.Hints, Cache: m.Cache, Stream: m.Stream}
+	if own.Kind == catalog.Call {
+		own.Kind = ""
 	}
-	if len(m.Events) > 0 {
-		events := scan.JSON(m.Events)
-		o.add(extensionPrefix+"events", events)
-	}
-	if len(m.Effects) > 0 {
-		effects := scan.JSON(m.Effects)
-		o.add(extensionPrefix+"effects", effects)
-	}
-	o.addSome(extensionPrefix+"hints", m.Hints)
-	o.addSome(extensionPrefix+"cache", m.Cache)
-	if m.Stream != nil {
-		form := scan.JSON(m.Stream)
-		o.add(extensionPrefix+"stream", form)
+	for name, val := range scan.Named(scan.JSON(own)) {
+		if slices.Contains(ownMembers, name) {
+			o.add(extensionPrefix+name, val)
+		}
 	}
 	for _, word := range methodWords {
 		if word != "summary" && word != "result" {
@@ -219,12 +210,3 @@ func (b *builder) merge(obj []byte) {
 
 // json returns the object, or nil for an empty one.
 func (b *builder) json() json.RawMessage { return b.o.EndOrNil() }
-
-func or(val []byte, instead string) []byte {
-	if len(val) == 0 {
-		return []byte(instead)
-	}
-	return val
-}
-
-func itoa(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }

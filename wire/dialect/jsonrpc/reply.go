@@ -35,7 +35,10 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 
 // answer writes a response with an unchanged id.
 func (c *codec) answer(id wire.ID, result []byte, e *wire.Error) []byte {
-	o := c.begin(64 + len(id) + len(result))
+	o := scan.AppendObject(make([]byte, 0, 64+len(id)+len(result)))
+	if c.o.Version == V2 {
+		o.Text("jsonrpc", "2.0")
+	}
 	o.Compact("id", scan.OrNull(id))
 	if e == nil || c.o.Version == V1 {
 		if e != nil {
@@ -127,21 +130,18 @@ func isStop(item []byte) bool {
 	return !more
 }
 
-// ReadError returns the error for the value of a message's error member.
-func ReadError(val []byte) *wire.Error { return parseError(val) }
-
 // failure reads the error of a response. If the error is a string beside a message, as in WebDriver BiDi, the string is
 // its code.
 func (f *fields) failure() *wire.Error {
-	e := parseError(f.err)
+	e := ReadError(f.err)
 	if text, ok := scan.Text(f.text); ok && scan.Type(f.err) == 's' {
 		e.Code, e.Message, e.Raw = f.err, text, nil
 	}
 	return e
 }
 
-// parseError reads an error in any of the forms that servers use.
-func parseError(val []byte) *wire.Error {
+// ReadError reads the value of a message's error member, in any of the forms that servers use.
+func ReadError(val []byte) *wire.Error {
 	e := &wire.Error{Raw: val}
 	if text, ok := scan.Text(val); ok {
 		e.Message = text

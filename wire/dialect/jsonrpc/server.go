@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"strconv"
 	"sync"
@@ -18,34 +17,24 @@ import (
 // discover is the method of OpenRPC's service discovery.
 const discover = "rpc.discover"
 
-// server answers requests on all connections of a listener. It has no state apart from its connections.
-type server struct{ b dialect.Backend }
-
 // NewServer returns a server for the methods of b. It answers calls and jobs; a job's answer is its last data. Its
 // streams have the form that Ethereum nodes use: a subscription, which an unsubscribe method ends. If b has a catalog,
 // it answers rpc.discover.
-func NewServer(_ Version, b dialect.Backend) dialect.Server {
-	return dialect.Server{Accept: (&server{b: b}).Accept}
+func NewServer(b dialect.Backend) dialect.Server {
+	return dialect.Server{Accept: func(c dialect.Caller) dialect.Handler {
+		h := &handler{b: b, r: b.Bind(c), now: c.Connection().SingleResponse, streams: map[string]*subscription{}}
+		return dialect.Handler{Handle: h.Handle, Close: h.r.Close, Ignores: h.Ignores}
+	}}
 }
 
-// Accept returns the handler for one connection.
-func (s *server) Accept(c dialect.Caller) dialect.Handler {
-	h := &handler{server: s, r: s.b.Bind(c), now: c.Connection().SingleResponse, streams: map[string]*subscription{}}
-	return dialect.Handler{Handle: h.Handle, Close: h.r.Close, Ignores: h.Ignores}
-}
-
+// A handler answers the requests of one connection.
 type handler struct {
-	server *server
-	r      dialect.Responder
-	now    bool // the peer accepts one response and no items
+	b   dialect.Backend
+	r   dialect.Responder
+	now bool // the peer accepts one response and no items
 
 	mu      sync.Mutex
 	streams map[string]*subscription // by id token
-
-	asked struct { // the last method that Ignores received
-		method           string
-		subscribeMethods []string // see subscribeNames
-	}
 }
 
 type subscription struct {
@@ -64,21 +53,25 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	}
 	kind, ok := h.r.Kind(method)
 	switch {
-	case method == discover && (!ok || dialect.Describes(h.server.b, h.r, discover)):
+	case method == discover && (!ok || dialect.Describes(h.b, h.r, discover)):
 		return h.discover()
 	case !ok:
-		return nil, dialect.Unknown(h.server.b, method)
+		return nil, dialect.Unknown(h.b, method)
 	case in.Msg.Kind == wire.Notification:
 		return h.r.Respond(ctx, dialect.Request{
 			Method: method, Params: in.Msg.Params, Notification: true,
 			Stream: kind == catalog.Stream, Emit: func(wire.Event) error { return nil },
 		})
-	case kind == catalog.Stream && h.now:
-		return h.gather(ctx, in)
-	case kind == catalog.Stream:
+	case kind == catalog.Stream && !h.now:
 		return nil, h.stream(ctx, in)
 	}
-	return h.call(ctx, in)
+	r := dialect.Request{Method: method, Params: in.Msg.Params, ID: in.Msg.ID}
+	if kind == catalog.Stream {
+		gathered := dialect.Gather(&r, wire.DefaultMaxMessage)
+		return gathered(h.r.Respond(ctx, r))
+	}
+	last := dialect.LastOf(&r, nil)
+	return last(h.r.Respond(ctx, r))
 }
 
 // Ignores reports whether a notification has no effect (see dialect.Handler).
@@ -86,10 +79,7 @@ func (h *handler) Ignores(method string) bool {
 	if method == discover {
 		return false
 	}
-	if method != h.asked.method {
-		h.asked.method, h.asked.subscribeMethods = method, subscribeNames(method)
-	}
-	for _, name := range h.asked.subscribeMethods {
+	for _, name := range subscribeNames(method) {
 		if _, ok := h.r.Kind(name); ok {
 			return false
 		}
@@ -99,25 +89,11 @@ func (h *handler) Ignores(method string) bool {
 }
 
 func (h *handler) discover() (json.RawMessage, error) {
-	c := h.server.b.Catalog()
+	c := h.b.Catalog()
 	if c == nil {
 		return nil, wire.Errorf(wire.CodeNoMethod, "method not found: %s", discover)
 	}
 	return ToOpenRPC(c), nil
-}
-
-// call answers with one result: the result of Respond, or otherwise the last emitted data (for a job).
-func (h *handler) call(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID}
-	last := dialect.LastOf(&r, nil)
-	return last(h.r.Respond(ctx, r))
-}
-
-// gather answers with all items of a stream.
-func (h *handler) gather(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID}
-	gathered := dialect.Gather(&r, wire.DefaultMaxMessage)
-	return gathered(h.r.Respond(ctx, r))
 }
 
 // stream answers with a subscription id, then the items, and then the end. A request that is rejected before its hook
@@ -181,10 +157,8 @@ func recovers(e *wire.Error) bool {
 
 // form returns the catalog's StreamForm for a method.
 func (h *handler) form(method string) catalog.StreamForm {
-	if c := h.server.b.Catalog(); c != nil {
-		if m := c.Method(method); m != nil && m.Stream != nil {
-			return *m.Stream
-		}
+	if m := h.b.Catalog().Method(method); m != nil && m.Stream != nil {
+		return *m.Stream
 	}
 	return catalog.StreamForm{}
 }
@@ -240,13 +214,13 @@ func SubscriptionIn(params json.RawMessage) []byte {
 // newID returns a stream id that clients cannot guess, in one of the forms of catalog.StreamForm. An integer is below
 // 2^53, which every client can read.
 func newID(form string) wire.ID {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
 	switch form {
 	case "hex":
-		return wire.ID(`"0x` + hex.EncodeToString(b[:]) + `"`)
+		return wire.ID(`"0x` + wire.RandomHex(16) + `"`)
 	case "integer":
-		return strconv.AppendUint(nil, binary.BigEndian.Uint64(b[:8])>>11, 10)
+		var b [8]byte
+		_, _ = rand.Read(b[:]) // never fails
+		return strconv.AppendUint(nil, binary.BigEndian.Uint64(b[:])>>11, 10)
 	}
-	return wire.ID(`"` + hex.EncodeToString(b[:8]) + `"`)
+	return wire.ID(`"` + wire.RandomHex(8) + `"`)
 }

@@ -87,7 +87,7 @@ func client(t *testing.T, c wire.Conn, o peer.Options) *peer.Peer {
 // An unsubscribe ends a stream once, and only on its own connection.
 func TestServerUnsubscribe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := jsonrpc.NewServer(jsonrpc.V2, backend{})
+		srv := jsonrpc.NewServer(backend{})
 		a, b := client(t, serve(t, srv), peer.Options{}), client(t, serve(t, srv), peer.Options{})
 		s, err := a.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "endless"})
 		if err != nil {
@@ -121,7 +121,7 @@ func TestServerUnsubscribe(t *testing.T) {
 // An unsubscribe that arrives after the end of a stream has no effect.
 func TestServerUnsubscribeBehindTheEnd(t *testing.T) {
 	for _, method := range []string{"count", "failing", "telling"} {
-		h := jsonrpc.NewServer(jsonrpc.V2, backend{}).Accept(caller{})
+		h := jsonrpc.NewServer(backend{}).Accept(caller{})
 		ends := 0
 		in := &dialect.Inbound{Msg: wire.Message{Kind: wire.Request, ID: wire.ID("1"), Method: method}}
 		in.Emit = func(ev wire.Event) error {
@@ -144,7 +144,7 @@ func TestServerUnsubscribeBehindTheEnd(t *testing.T) {
 // Cancelling a stream on the client ends it on the server.
 func TestClientUnsubscribes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := client(t, serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{})), peer.Options{})
+		a := client(t, serve(t, jsonrpc.NewServer(backend{})), peer.Options{})
 		for range 3 {
 			s, err := a.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "endless"})
 			if err != nil {
@@ -172,12 +172,12 @@ func (caller) Connection() *dialect.Connection { return &dialect.Connection{} }
 func TestDescribe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := jsonrpc.NewCodec(jsonrpc.Options{}).Abilities()
-		silent := client(t, serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{})), peer.Options{})
+		silent := client(t, serve(t, jsonrpc.NewServer(backend{})), peer.Options{})
 		if _, err := d.Describe(t.Context(), silent); err != wire.ErrUnsupported {
 			t.Error(err)
 		}
 		cat := &catalog.Catalog{Catalog: 1, Methods: []catalog.Method{{Name: "echo", Description: "says it again", Run: "secret"}, {Name: "count", Kind: catalog.Stream}}}
-		open := client(t, serve(t, jsonrpc.NewServer(jsonrpc.V2, backend{cat})), peer.Options{})
+		open := client(t, serve(t, jsonrpc.NewServer(backend{cat})), peer.Options{})
 		got, err := d.Describe(t.Context(), open)
 		if err != nil || len(got.Methods) != 2 || got.Methods[0].Description != "says it again" || got.Methods[0].Run != "" || got.Methods[1].Kind != catalog.Stream {
 			t.Errorf("%+v %v", got, err)

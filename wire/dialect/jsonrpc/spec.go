@@ -51,7 +51,7 @@ func spec(name string, v Version) dialect.Spec {
 		NewCodec: func(o dialect.CodecOptions) dialect.Codec {
 			return NewCodec(Options{Version: v, CancelMethod: cancelMethod(o.Framing), MaxDepth: o.MaxDepth})
 		},
-		NewServer: func(b dialect.Backend) dialect.Server { return NewServer(v, b) },
+		NewServer: NewServer,
 		Shape:     func() dialect.Shape { return Shape(v) },
 		Params:    dialect.Params{Styles: []string{"object", "wrapped", "positional"}},
 		Bridge:    dialect.Bridging{Endless: true, Cancels: func(framing string) bool { return cancelMethod(framing) != "" }},

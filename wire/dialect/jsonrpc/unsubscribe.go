@@ -2,6 +2,15 @@ package jsonrpc
 
 import "strings"
 
+// words are the words for opening and ending a stream in the names of methods.
+var words = [...]struct{ do, undo string }{
+	{"subscribe", "unsubscribe"},
+	{"Subscribe", "Unsubscribe"},
+	{"SUBSCRIBE", "UNSUBSCRIBE"},
+	{"_follow", "_unfollow"},
+	{"Follow", "Unfollow"},
+}
+
 // UnsubscribeName returns the method that ends a stream of method. If no common pattern matches (known is false), this
 // is the method of rpcx servers.
 //
@@ -9,13 +18,7 @@ import "strings"
 //	fooSubscribe → fooUnsubscribe        chainHead_v1_follow → chainHead_v1_unfollow
 //	SUBSCRIBE → UNSUBSCRIBE              watchOrders → watchOrders_unsubscribe (not known)
 func UnsubscribeName(method string) (name string, known bool) {
-	for _, w := range [...]struct{ do, undo string }{
-		{"subscribe", "unsubscribe"},
-		{"Subscribe", "Unsubscribe"},
-		{"SUBSCRIBE", "UNSUBSCRIBE"},
-		{"_follow", "_unfollow"},
-		{"Follow", "Unfollow"},
-	} {
+	for _, w := range words {
 		i := strings.LastIndex(method, w.do)
 		if i < 0 || continues(method, i, i+len(w.do)) {
 			continue
@@ -47,13 +50,7 @@ func subscribeNames(name string) []string {
 	if base, ok := strings.CutSuffix(name, "_unsubscribe"); ok {
 		names = append(names, base)
 	}
-	for _, w := range [...]struct{ undo, do string }{
-		{"unsubscribe", "subscribe"},
-		{"Unsubscribe", "Subscribe"},
-		{"UNSUBSCRIBE", "SUBSCRIBE"},
-		{"_unfollow", "_follow"},
-		{"Unfollow", "Follow"},
-	} {
+	for _, w := range words {
 		if i := strings.LastIndex(name, w.undo); i >= 0 {
 			names = append(names, name[:i]+w.do+name[i+len(w.undo):])
 		}

@@ -25,7 +25,7 @@ type codec struct {
 	plan    *Plan
 	o       Options
 	last    int64
-	msgs    []wire.Message
+	in      jsonrpc.Reader
 	heads   heads
 	parts   []part // the parts of the current message; its memory is reused
 	method  []byte // the quoted method of the current message; its memory is reused
@@ -38,7 +38,9 @@ type codec struct {
 // New returns the codec of one connection.
 func New(p *Plan, o Options) dialect.Codec {
 	o.MaxDepth = cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
-	return &codec{plan: p, o: o}
+	c := &codec{plan: p, o: o}
+	c.in = jsonrpc.Reader{Depth: o.MaxDepth, Batches: p.names.Batches, Element: c.element}
+	return c
 }
 
 // Abilities returns the members that contain ids ("id" if the id is not at the top level). OpenEnded is set because
@@ -114,15 +116,12 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 		return wire.Message{}, wire.NewFault(wire.Usage, "the message is not JSON: "+err.Error(), err)
 	}
 	raw := slices.Clone(op.Params)
-	kept, theirs := c.msgs, c.theirs
-	c.msgs = nil
-	_, err := c.element(raw, scan.Skip(raw, 0), c.o.MaxDepth)
-	mine := c.msgs
-	c.msgs, c.theirs = kept, theirs
-	m := wire.Message{Kind: wire.Notification}
-	if err == nil && len(mine) == 1 {
-		m = mine[0]
+	theirs := c.theirs
+	var m wire.Message
+	if _, err := c.element(raw, scan.Skip(raw, 0), c.o.MaxDepth, &m); err != nil {
+		m = wire.Message{Kind: wire.Notification}
 	}
+	c.theirs = theirs
 	m.Raw, m.Final = raw, true
 	switch {
 	case m.Kind == wire.Request && c.plan.names.IDs == "none":

@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"rpcx/wire"
-	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/scan"
 )
 
@@ -14,56 +13,23 @@ var null = []byte("null")
 // heads contains those members of one message that the plan reads.
 type heads [maxHeads][]byte
 
-// Decode finds the messages in raw and checks that all of raw is JSON.
+// Decode finds the messages in raw and checks that all of raw is JSON. The error is the failure of a program.
 func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
-	clear(c.msgs)
-	c.msgs = c.msgs[:0]
-	i := scan.Skip(raw, 0)
-	switch {
-	case !utf8.Valid(raw):
-		return c.broken(raw, "invalid UTF-8"), false, nil
-	case i < len(raw) && raw[i] == '[' && c.plan.names.Batches:
-		return c.batch(raw, i)
+	if !utf8.Valid(raw) {
+		return c.in.Broken(raw, "invalid UTF-8"), false, nil
 	}
-	end, err := c.element(raw, i, c.o.MaxDepth)
+	batch, err = c.in.Read(raw)
 	switch {
-	case err != nil:
-		return c.unread(raw, err)
-	case scan.Skip(raw, end) < len(raw):
-		return c.broken(raw, "more than one JSON value in a message"), false, nil
-	}
-	return c.msgs, false, nil
-}
-
-func (c *codec) batch(raw []byte, i int) ([]wire.Message, bool, error) {
-	n, err := jsonrpc.ReadBatch(raw, i, c.o.MaxDepth, c.element)
-	switch {
-	case err != nil:
-		return c.unread(raw, err)
-	case n == 0:
-		c.msgs = append(c.msgs, jsonrpc.EmptyBatch(raw))
-	}
-	return c.msgs, n > 0, nil
-}
-
-// unread handles input that could not be read: it returns the failure of a program, or an Invalid message for input
-// that is not JSON.
-func (c *codec) unread(raw []byte, err error) ([]wire.Message, bool, error) {
-	if wire.AsFault(err) != nil {
+	case err == nil:
+		return c.in.Msgs, batch, nil
+	case wire.AsFault(err) != nil:
 		return nil, false, err
 	}
-	return c.broken(raw, err.Error()), false, nil
+	return c.in.Broken(raw, err.Error()), false, nil
 }
 
-// broken returns an Invalid message for input that is not JSON.
-func (c *codec) broken(raw []byte, what string) []wire.Message {
-	clear(c.msgs)
-	c.msgs = append(c.msgs[:0], jsonrpc.Broken(raw, what))
-	return c.msgs
-}
-
-// element reads the message at raw[i] into c.msgs.
-func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
+// element reads the message at raw[i] into m. If a program fails, the input is still JSON.
+func (c *codec) element(raw []byte, i, depth int, m *wire.Message) (end int, err error) {
 	clear(c.heads[:len(c.plan.heads)])
 	if i < len(raw) && raw[i] == '{' {
 		o := scan.ReadObjectAt(raw, i, depth)
@@ -83,13 +49,7 @@ func (c *codec) element(raw []byte, i, depth int) (end int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	c.msgs = append(c.msgs, wire.Message{})
-	last := len(c.msgs) - 1
-	if err := c.message(raw[i:end], &c.msgs[last]); err != nil {
-		c.msgs = c.msgs[:last] // a program failed: there is no message, but the peer made no mistake
-		return end, err
-	}
-	return end, nil
+	return end, c.message(raw[i:end], m)
 }
 
 func (c *codec) head(key []byte) int {

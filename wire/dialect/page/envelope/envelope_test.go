@@ -23,54 +23,6 @@ func speaks(tb testing.TB, text string) dialect.Codec {
 	return New(plan, Options{})
 }
 
-// The calls cover each form of params and each kind of id.
-func TestWrites(t *testing.T) {
-	const names = "[names]\nrequest = { method = 'm', params = 'p', id = 'i' }\nresponse = { result = 'r' }\n"
-	for _, c := range []struct{ more, params, want string }{
-		{"", `{"a":1.10}`, `{"i":1,"m":"do","p":{"a":1.10}}`},
-		{"", "", `{"i":1,"m":"do"}`},
-		{"none = '{}'", "", `{"i":1,"m":"do","p":{}}`},
-		{"params = 'array'", `{"a":1}`, `{"i":1,"m":"do","p":[{"a":1}]}`},
-		{"params = 'array'", `[1,2]`, `{"i":1,"m":"do","p":[1,2]}`},
-		{"params = 'one'", `[1,2]`, `{"i":1,"m":"do","p":[[1,2]]}`},
-		{"params = 'one'", `[7]`, `{"i":1,"m":"do","p":[7]}`},
-		{"params = 'one'", ``, `{"i":1,"m":"do","p":[null]}`},
-		{"params = 'flat'", `{"a":1,"b":[2]}`, `{"i":1,"m":"do","a":1,"b":[2]}`},
-		{"params = 'flat'", ``, `{"i":1,"m":"do"}`},
-		{"params = 'prefixed'", `[1,2]`, `{"i":1,"p":["do",1,2]}`},
-		{"params = 'prefixed'", ``, `{"i":1,"p":["do"]}`},
-		{"ids = 'string'", ``, `{"i":"1","m":"do"}`},
-		{"ids = 'none'", ``, `{"m":"do"}`},
-	} {
-		m, err := speaks(t, names+c.more).Encode(dialect.Op{Kind: dialect.Call, Method: "do", Params: []byte(c.params)})
-		if err != nil || string(m.Raw) != c.want || m.Kind != wire.Request || len(m.ID) == 0 {
-			t.Errorf("%s %s:\n got %s, %v\nwant %s", c.more, c.params, m.Raw, err, c.want)
-		}
-	}
-	if _, err := speaks(t, names+"params = 'flat'").Encode(dialect.Op{Kind: dialect.Call, Method: "do", Params: []byte(`[1]`)}); err == nil {
-		t.Error("params in an array are accepted by a flat envelope")
-	}
-}
-
-// Without ids, responses belong to requests in order.
-func TestNoIDs(t *testing.T) {
-	c := speaks(t, "[names]\nrequest = { method = 'm' }\nresponse = { result = 'r' }\nids = 'none'\n")
-	var ids []string
-	for range 2 {
-		m, err := c.Encode(dialect.Op{Kind: dialect.Call, Method: "do"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, string(m.ID))
-	}
-	for _, want := range ids {
-		msgs, _, err := c.Decode([]byte(`{"r":1}`))
-		if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Response || string(msgs[0].ID) != want {
-			t.Errorf("%+v, %v", msgs, err)
-		}
-	}
-}
-
 // FuzzDecode checks that messages are parts of the input.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{

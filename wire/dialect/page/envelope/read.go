@@ -8,10 +8,15 @@ import (
 
 // message reads raw into m, a zero Message.
 func (c *codec) message(raw []byte, m *wire.Message) error {
-	if done, err := c.byRules(raw, m); done || err != nil {
-		return err
-	}
 	p, h := c.plan, &c.heads
+	if len(p.page.Read) > 0 {
+		scope := c.scope()
+		if r, err := p.rule(raw, scope); err != nil {
+			return err
+		} else if r != nil {
+			return c.byRule(r, raw, m, scope)
+		}
+	}
 	id, event := h.get(p.request.id), h.get(p.event.method)
 	if i := h.any(p.forbidden); i >= 0 {
 		*m = jsonrpc.Invalid(raw, idOrNil(id), "messages cannot have the member "+p.forbidden[i].name())

@@ -17,29 +17,15 @@ var ruleKinds = map[string]wire.Kind{
 	"request": wire.Request, "notification": wire.Notification, "cancel": wire.Cancel, "response": wire.Response, "item": wire.Item,
 }
 
-// byRules reads a message with the first [[read]] rule that applies. done is false if none applies.
-func (c *codec) byRules(raw []byte, m *wire.Message) (done bool, err error) {
-	for i := range c.plan.page.Read {
-		if done, err := c.byRule(&c.plan.page.Read[i], raw, m); done || err != nil {
-			return done, err
-		}
-	}
-	return false, nil
-}
-
-// byRule reads a message with one [[read]] rule. done is false if the rule does not apply.
-func (c *codec) byRule(r *load.Read, raw []byte, m *wire.Message) (done bool, err error) {
-	scope := c.scope()
-	if holds, err := reads(r, raw, scope); !holds || err != nil {
-		return false, err
-	}
+// byRule reads a message with a [[read]] rule.
+func (c *codec) byRule(r *load.Read, raw []byte, m *wire.Message, scope *program.Scope) (err error) {
 	var id, method, params, result, fail json.RawMessage
 	for _, part := range []struct {
 		prog load.Prog
 		to   *json.RawMessage
 	}{{r.ID, &id}, {r.Method, &method}, {r.Params, &params}, {r.Result, &result}, {r.Error, &fail}} {
 		if *part.to, err = part.prog.First(raw, scope.Value); err != nil {
-			return true, err
+			return err
 		}
 	}
 	params = notNull(params)
@@ -62,7 +48,7 @@ func (c *codec) byRule(r *load.Read, raw []byte, m *wire.Message) (done bool, er
 	if r.Final != nil {
 		m.Final, err = r.Final.Holds(raw, scope.Value)
 	}
-	return true, err
+	return err
 }
 
 // reads reports whether a [[read]] rule applies to a received message. On a tape, the receiver is unknown, so the rules of both
@@ -79,20 +65,25 @@ func reads(r *load.Read, raw []byte, scope *program.Scope) (bool, error) {
 // scope returns the scope of a program that processes a message: the variables of the connection.
 func (c *codec) scope() *program.Scope { return &program.Scope{Now: c.o.Conn} }
 
-// rule returns the [[read]] rule that applies to a message, or nil.
-func (c *Plan) rule(raw []byte, scope *program.Scope) *load.Read {
+// rule returns the first [[read]] rule that applies to a message, or nil. If the condition of a rule fails, it returns the rule
+// and the error.
+func (c *Plan) rule(raw []byte, scope *program.Scope) (*load.Read, error) {
 	for i := range c.page.Read {
 		r := &c.page.Read[i]
 		if holds, err := reads(r, raw, scope); holds || err != nil {
-			return r
+			return r, err
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // HasRule reports whether a [[read]] rule applies to a message. A nil Plan returns false.
 func (c *Plan) HasRule(raw []byte, scope *program.Scope) bool {
-	return c != nil && c.rule(raw, scope) != nil
+	if c == nil {
+		return false
+	}
+	r, _ := c.rule(raw, scope)
+	return r != nil
 }
 
 // HasEnds reports whether a [[read]] rule determines which response is the last one. A nil Plan returns false.
@@ -104,7 +95,7 @@ func (c *Plan) Ends(raw []byte, scope *program.Scope) (decided, ends bool) {
 	if !c.HasEnds() {
 		return false, false
 	}
-	r := c.rule(raw, scope)
+	r, _ := c.rule(raw, scope)
 	if r == nil || r.Final == nil {
 		return false, false
 	}
@@ -119,7 +110,7 @@ func (c *Plan) Extra(raw []byte, scope *program.Scope) json.RawMessage {
 	if c == nil || !c.extras {
 		return beside
 	}
-	r := c.rule(raw, scope)
+	r, _ := c.rule(raw, scope)
 	if r == nil || r.Extra == nil {
 		return beside
 	}

@@ -37,11 +37,7 @@ func (s *shape) Read(msg []byte) wire.Message {
 	if s.plan.isHeartbeat(msg) {
 		return wire.Message{Kind: wire.Notification, Method: "heartbeat", Raw: msg}
 	}
-	msgs, batch, err := c.Decode(msg)
-	if err != nil || batch || len(msgs) != 1 {
-		return wire.Message{}
-	}
-	m := msgs[0]
+	m, _ := c.only(msg)
 	switch m.Kind {
 	case wire.Request, wire.Notification:
 		return m
@@ -55,6 +51,15 @@ func (s *shape) Read(msg []byte) wire.Message {
 		}
 	}
 	return wire.Message{}
+}
+
+// only returns the only message in raw. ok is false if raw is a batch, or a program fails.
+func (c *codec) only(raw []byte) (m wire.Message, ok bool) {
+	msgs, batch, err := c.Decode(raw)
+	if err != nil || batch {
+		return m, false
+	}
+	return msgs[0], true
 }
 
 // isHeartbeat reports whether a message is a heartbeat, of either side.
@@ -80,11 +85,7 @@ func (c *Plan) Unnumbered() func(msg []byte) wire.Message {
 	return func(msg []byte) wire.Message {
 		one := New(c, Options{}).(*codec)
 		one.ours.open = []wire.ID{null} // a response needs a pending request
-		msgs, _, err := one.Decode(msg)
-		if err != nil || len(msgs) != 1 {
-			return wire.Message{}
-		}
-		m := msgs[0]
+		m, _ := one.only(msg)
 		switch m.Kind {
 		case wire.Request, wire.Response, wire.Item:
 			m.ID = null
@@ -171,11 +172,7 @@ func (c *Plan) readBack(e *wire.Error) (m wire.Message, ok bool) {
 	if err != nil || len(replies) != 1 {
 		return m, false
 	}
-	msgs, _, err := one.Decode(replies[0])
-	if err != nil || len(msgs) != 1 {
-		return m, false
-	}
-	return msgs[0], true
+	return one.only(replies[0])
 }
 
 // knowsErrors reports whether the plan can recognize error responses.

@@ -116,13 +116,7 @@ func (c *Plan) Streams(raw []byte) bool {
 	if c == nil || c.names.Stream == nil {
 		return true
 	}
-	return !slices.ContainsFunc(c.opening, func(k constant) bool {
-		val := raw
-		for _, step := range k.path {
-			val = Below(val, step)
-		}
-		return !scan.Equal(val, k.value)
-	})
+	return !slices.ContainsFunc(c.opening, func(k constant) bool { return !scan.Equal(k.in(raw), k.value) })
 }
 
 // lay sets c.parts for a request or, if id is nil, for a notification. The caller writes the members of flat after
