@@ -237,11 +237,13 @@ func LastOf(r *Request, others func(wire.Event) error) (last func(json.RawMessag
 
 // Unknown returns the error response for a method that b does not offer. Its data names the most similar method of b.
 func Unknown(b Backend, method string) error {
-	e := wire.Errorf(wire.CodeNoMethod, "method not found: %s", method)
-	if c := b.Catalog(); c != nil {
-		if near := catalog.Nearest(method, c.Names()); near != "" {
-			return e.WithData(map[string]string{"nearest": near})
-		}
+	return WithNearest(wire.Errorf(wire.CodeNoMethod, "method not found: %s", method), method, b.Catalog().Names())
+}
+
+// WithNearest adds to e, the error for an unknown name, the most similar one of names, if any.
+func WithNearest(e *wire.Error, name string, names []string) *wire.Error {
+	if near := catalog.Nearest(name, names); near != "" {
+		return e.WithData(map[string]string{"nearest": near})
 	}
 	return e
 }

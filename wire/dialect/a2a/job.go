@@ -14,14 +14,10 @@ import (
 )
 
 // A client calls the agent on one connection. It also controls tasks (section 4.1.1), which outlive the connection.
-type client struct{ c *codec.Codec }
-
-// The client does not need these methods of codec.Flow.
-func (*client) Mark(*dialect.Op)                               {}
-func (*client) Accompany(*dialect.Op) codec.Companion          { return nil }
-func (*client) About(*wire.Message) json.RawMessage            { return nil }
-func (*client) RunningJobs() []string                          { return nil }
-func (*client) Shutdown(context.Context, dialect.Caller) error { return nil }
+type client struct {
+	codec.NoFlow
+	c *codec.Codec
+}
 
 // atOnce makes the agent respond before the task ends (section 3.2.2).
 var atOnce = json.RawMessage(`{"configuration":{"returnImmediately":true}}`)

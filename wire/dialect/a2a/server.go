@@ -59,7 +59,7 @@ func newServer(host server.Host) server.Native {
 		End:   a.end,
 		Open: func(c server.Conn) server.Flow {
 			if !c.Serving {
-				return nil
+				return server.NoFlow{}
 			}
 			return &served{agent: a, conn: c}
 		},
@@ -106,19 +106,9 @@ func (a *agent) add(t *task) bool {
 
 // A served is one connection of an agent.
 type served struct {
+	server.NoFlow
 	agent *agent
 	conn  server.Conn
-}
-
-// The dialect does not need these methods of server.Flow.
-func (*served) Close() {}
-
-func (*served) Begin(*dialect.Inbound, string, context.CancelFunc) (server.Work, error) {
-	return nil, nil
-}
-
-func (*served) Answer(context.Context, *wire.Message) (json.RawMessage, bool, error) {
-	return nil, false, nil
 }
 
 // Take answers methods of the protocol that need no hook of their own.
@@ -142,16 +132,12 @@ type method = func(s *served, ctx context.Context, in *dialect.Inbound) (json.Ra
 
 // methods are the methods that need no hook of their own name (section 5.3).
 var methods = map[string]method{
-	"SendMessage": func(s *served, ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-		return s.send(ctx, in)
-	},
-	"SendStreamingMessage": func(s *served, ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-		return s.send(ctx, in)
-	},
-	"SubscribeToTask": (*served).subscribe,
-	"GetTask":         (*served).get,
-	"ListTasks":       (*served).list,
-	"CancelTask":      (*served).cancelTask,
+	"SendMessage":          (*served).send,
+	"SendStreamingMessage": (*served).send,
+	"SubscribeToTask":      (*served).subscribe,
+	"GetTask":              (*served).get,
+	"ListTasks":            (*served).list,
+	"CancelTask":           (*served).cancelTask,
 
 	"CreateTaskPushNotificationConfig": noPush,
 	"GetTaskPushNotificationConfig":    noPush,
@@ -213,7 +199,7 @@ func (s *served) begin(message json.RawMessage) (t *task, from int, err error) {
 	} else {
 		about := *s.conn.Caller.Connection()
 		about.SingleExchange = true
-		t = &task{agent: s.agent, id: rand.Text(), context: cmp.Or(context, rand.Text()), client: s.client(), about: about, change: make(chan struct{}), state: inputRequired}
+		t = &task{agent: s.agent, id: rand.Text(), context: cmp.Or(context, rand.Text()), client: s.client(), about: about, state: inputRequired}
 		if !s.agent.add(t) {
 			return nil, 0, wire.NewError(wire.CodeServer, "too many tasks are running")
 		}

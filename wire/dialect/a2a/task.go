@@ -28,7 +28,7 @@ type task struct {
 	about   dialect.Connection
 
 	mu            sync.Mutex
-	change        chan struct{} // closed at each change
+	change        wire.Gate // opens at each event
 	cancelRun     context.CancelFunc
 	cancelled     bool
 	state         string          // the state without statePrefix
@@ -75,16 +75,16 @@ func (t *task) setLocked(state string, statusMessage json.RawMessage) {
 	var o scan.Object
 	o.Text("taskId", t.id)
 	o.Text("contextId", t.context)
-	o.Add("status", t.statusLocked())
+	o.Add("status", t.statusLocked(state, statusMessage))
 	t.addEventLocked(scan.Pair("statusUpdate", o.End()))
 }
 
-// statusLocked returns the status (section 4.1.2). The caller holds the lock.
-func (t *task) statusLocked() json.RawMessage {
+// statusLocked returns the status (section 4.1.2) with a state and a message, which may be nil. The caller holds the lock.
+func (t *task) statusLocked(state string, message json.RawMessage) json.RawMessage {
 	var o scan.Object
-	o.Text("state", statePrefix+t.state)
-	if t.statusMessage != nil {
-		o.Add("message", t.statusMessage)
+	o.Text("state", statePrefix+state)
+	if message != nil {
+		o.Add("message", message)
 	}
 	o.Text("timestamp", t.at)
 	return o.End()
@@ -141,8 +141,7 @@ func (t *task) addBytes(n int) {
 func (t *task) addEventLocked(ev json.RawMessage) {
 	t.events = append(t.events, ev)
 	t.addBytes(len(ev))
-	close(t.change)
-	t.change = make(chan struct{})
+	t.change.Pass()
 }
 
 // opening returns the first event of a stream, which is the task, and the number of the next event. from is the number
@@ -150,14 +149,10 @@ func (t *task) addEventLocked(ev json.RawMessage) {
 func (t *task) opening(from int) (first json.RawMessage, at int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	at = from + 1 // a message's first event is its submission
-	if from < 0 {
-		at = len(t.events)
+	if from >= 0 { // a message's first event is its submission; the task has its state at that event
+		return scan.Pair("task", t.jsonLocked(-1, false, submitted)), from + 1
 	}
-	if from >= 0 { // the task in its state at that event
-		return scan.Pair("task", t.jsonLocked(-1, false, submitted)), at
-	}
-	return scan.Pair("task", t.jsonLocked(-1, true, "")), at
+	return scan.Pair("task", t.jsonLocked(-1, true, "")), len(t.events)
 }
 
 // event waits for the event with the number at. last reports whether it is the last one before the task ends or needs
@@ -166,15 +161,8 @@ func (t *task) event(ctx context.Context, at int) (ev json.RawMessage, last bool
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for at >= len(t.events) {
-		change := t.change
-		t.mu.Unlock()
-		select {
-		case <-change:
-		case <-ctx.Done():
-		}
-		t.mu.Lock()
-		if ctx.Err() != nil {
-			return nil, false, ctx.Err()
+		if err := t.change.Await(ctx, &t.mu); err != nil {
+			return nil, false, err
 		}
 	}
 	return t.events[at], at == len(t.events)-1 && isResting(t.state), nil
@@ -249,12 +237,9 @@ func (t *task) jsonLocked(messages int, artifacts bool, state string) json.RawMe
 	o.Text("id", t.id)
 	o.Text("contextId", t.context)
 	if state != "" {
-		var status scan.Object
-		status.Text("state", statePrefix+state)
-		status.Text("timestamp", t.at)
-		o.Add("status", status.End())
+		o.Add("status", t.statusLocked(state, nil))
 	} else {
-		o.Add("status", t.statusLocked())
+		o.Add("status", t.statusLocked(t.state, t.statusMessage))
 	}
 	if artifacts && len(t.artifacts) > 0 {
 		var list scan.Array

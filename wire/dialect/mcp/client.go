@@ -11,6 +11,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/mcp/modern"
 	"rpcx/wire/dialect/page/codec"
 	"rpcx/wire/dialect/poll"
 	"rpcx/wire/scan"
@@ -22,8 +23,8 @@ type client struct {
 	poll.Running // tasks that this connection started
 
 	mu      sync.Mutex
-	serves  map[string]*task // local tasks, by the ids of their requests
-	headers toolHeaders      // the headers that repeat params of tools
+	serves  map[string]*task           // local tasks, by the ids of their requests
+	headers map[string][]modern.Header // the headers that repeat params, by tool; nil until the tools are listed
 }
 
 // Shutdown cancels the running tasks, because their results are lost when the connection closes.
@@ -65,7 +66,7 @@ var asksTask = []string{"sampling/createMessage", "elicitation/create"}
 // acceptsTask reports whether a server's request can become a local task. The handshake declares this for the methods that
 // have a hook.
 func (f *client) acceptsTask(method string) bool {
-	if f == nil || f.c.Serving() || f.c.HandshakeByUser() || !slices.Contains(asksTask, method) {
+	if f.c.Serving() || f.c.HandshakeByUser() || !slices.Contains(asksTask, method) {
 		return false
 	}
 	conn := f.c.Scope().Conn
@@ -74,17 +75,13 @@ func (f *client) acceptsTask(method string) bool {
 
 // serve records that messages for the request with that id belong to task t, or to none if t is nil.
 func (f *client) serve(id wire.ID, t *task) {
-	if f == nil {
-		return
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.serves == nil {
-		f.serves = map[string]*task{}
-	}
-	if f.serves[string(id)] = t; t == nil {
+	if t == nil {
 		delete(f.serves, string(id))
+		return
 	}
+	wire.Put(&f.serves, string(id), t)
 }
 
 // Mark adds a _meta that names the local task to the params of op, if the operation belongs to a task.

@@ -65,7 +65,7 @@ func follow(t *testing.T, s *taskServer) *following {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := codec.Of(d.NewCodec(dialect.CodecOptions{})).Flow().(*client)
+	f := d.NewCodec(dialect.CodecOptions{}).(*codec.Codec).Flow().(*client)
 	st := f.following(s, dialect.Op{}, json.RawMessage(`"t"`))
 	st.OnReport = st.onReport
 	st.Track()

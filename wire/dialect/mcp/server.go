@@ -23,7 +23,7 @@ const maxTasks = 1024
 // it, the connection closes, or the ttl that the peer requested expires.
 type tasks struct {
 	conn   server.Conn
-	client *client // the client of the same connection; may be nil
+	client *client // the client of the same connection
 	modern *modern.Conn
 
 	mu   sync.Mutex
@@ -34,18 +34,10 @@ func newServer(host server.Host) server.Native {
 	m := modern.New(host)
 	return server.Native{Posts: m.Posts(), End: m.End, Changed: m.Changed, Open: func(c server.Conn) server.Flow {
 		if m.Owns(c.Caller) {
-			return nil
+			return server.NoFlow{}
 		}
-		return newTasks(c, m.Open(c))
+		return &tasks{conn: c, client: c.Codec.Flow().(*client), modern: m.Open(c)}
 	}}
-}
-
-func newTasks(conn server.Conn, m *modern.Conn) server.Flow {
-	a := &tasks{conn: conn, modern: m}
-	if conn.Codec != nil {
-		a.client, _ = conn.Codec.Flow().(*client)
-	}
-	return a
 }
 
 // Take answers the requests of versions without a handshake.
@@ -57,29 +49,30 @@ func (a *tasks) Take(ctx context.Context, in *dialect.Inbound) (json.RawMessage,
 func (a *tasks) Close() { a.modern.Close() }
 
 // Begin starts a task if the params of a request ask for one and the handshake declared tasks.
-func (a *tasks) Begin(in *dialect.Inbound, carried string, stop context.CancelFunc) (server.Work, error) {
+func (a *tasks) Begin(ctx context.Context, in *dialect.Inbound, carried string) (context.Context, server.Work, error) {
 	wanted := scan.Get(in.Msg.Params, "task")
 	switch {
 	case scan.Type(wanted) != 'o':
-		return nil, nil
+		return ctx, nil, nil
 	case carried == "":
 		if !a.client.acceptsTask(in.Msg.Method) {
-			return nil, nil
+			return ctx, nil, nil
 		}
 		in.Msg.Params = scan.Without(in.Msg.Params, "task")
 	case !a.conn.Serving || a.conn.SingleExchange || !a.hasJobs():
-		return nil, nil
+		return ctx, nil, nil
 	default:
 		if kind, _ := a.conn.Responder.Kind(carried); kind != catalog.Job {
 			e := wire.NewError(wire.CodeNoMethod, carried+" cannot run as a task")
 			e.Raw = e.JSON() // Raw marks that the method exists
-			return nil, e
+			return ctx, nil, e
 		}
 	}
-	t := newTask(a, in.Msg.ID, wanted, stop)
+	ctx, cancel := context.WithCancel(ctx)
+	t := newTask(a, in.Msg.ID, wanted, cancel)
 	a.add(t)
 	a.client.serve(in.Msg.ID, t)
-	return t, in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: scan.Pair("task", t.line())})
+	return ctx, t, in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: scan.Pair("task", t.line())})
 }
 
 // hasJobs reports whether a local method is a job. Only then does the server declare that calls can become tasks.

@@ -2,8 +2,6 @@ package mcp
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"strconv"
 	"time"
@@ -38,10 +36,8 @@ type task struct {
 
 // newTask returns a running task. wanted contains what the peer requested, such as a ttl.
 func newTask(all *tasks, request wire.ID, wanted json.RawMessage, cancel context.CancelFunc) *task {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
 	now := time.Now()
-	t := &task{all: all, request: request, id: hex.EncodeToString(b[:]), begun: now, changed: now, status: "working", cancel: cancel, done: make(chan struct{})}
+	t := &task{all: all, request: request, id: wire.RandomHex(16), begun: now, changed: now, status: "working", cancel: cancel, done: make(chan struct{})}
 	if ms, err := strconv.ParseFloat(string(scan.Get(wanted, "ttl")), 64); err == nil && ms > 0 && ms < float64(time.Duration(1<<63-1)/time.Millisecond) {
 		t.ttl = time.Duration(ms) * time.Millisecond
 	}
@@ -92,6 +88,7 @@ func (t *task) Emitted(ev wire.Event) {
 // End stores the result of a task, unless the task was cancelled, and notifies the peer.
 func (t *task) End(ctx context.Context, result json.RawMessage, err error) {
 	t.end(result, err)
+	t.cancel()
 	t.all.client.serve(t.request, nil)
 	_ = t.all.conn.Caller.Notify(context.WithoutCancel(ctx), dialect.Op{Kind: dialect.Notify, Method: taskStatus, Params: t.line()})
 }
@@ -157,9 +154,9 @@ func (t *task) wait(ctx context.Context) (json.RawMessage, error) {
 	return t.Mark(t.result), nil
 }
 
-// Mark returns obj with a _meta that names the task. t may be nil.
+// Mark returns obj with a _meta that names the task.
 func (t *task) Mark(obj json.RawMessage) json.RawMessage {
-	if t == nil || scan.Type(obj) != 'o' {
+	if scan.Type(obj) != 'o' {
 		return obj
 	}
 	meta := t.meta()

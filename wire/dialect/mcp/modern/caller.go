@@ -33,7 +33,7 @@ func (r *run) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
 	r.count++
 	q := &question{run: r, key: "q" + strconv.Itoa(r.count), method: op.Method, params: slices.Clone(op.Params), done: make(chan struct{})}
 	r.questions = append(r.questions, q)
-	r.changedLocked()
+	r.change.Pass()
 	return q, r.askTaskLocked()
 }
 

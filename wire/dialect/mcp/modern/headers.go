@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"math/big"
 	"net/http"
 	"strings"
@@ -70,10 +69,8 @@ func (s *Server) checkHeaders(h http.Header, method string, params json.RawMessa
 		return mismatch("Mcp-Method %q does not match the method %q", strings.Join(got, ", "), method)
 	}
 	if member := named[method]; member != "" {
-		if want := scan.Get(params, member); want != nil || h.Get(headerName) != "" {
-			if err := compare(h, headerName, want); err != nil {
-				return err
-			}
+		if err := compare(h, headerName, scan.Get(params, member)); err != nil {
+			return err
 		}
 	}
 	if method != callTool {
@@ -84,50 +81,20 @@ func (s *Server) checkHeaders(h http.Header, method string, params json.RawMessa
 	if m == nil {
 		return nil
 	}
-	for name, value := range mirrored(m.Params, scan.Get(params, "arguments")) {
-		header := headerParam + name
-		if value == nil && h.Get(header) == "" {
-			continue
-		}
-		if err := compare(h, header, value); err != nil {
+	headers, _ := Headers(m.Params) // clients do not call a tool with an invalid header
+	for _, header := range headers {
+		if err := compare(h, header.Name, header.In(scan.Get(params, "arguments"))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// mirrored yields the name of each header that a schema requires, with the argument that the header repeats, or nil.
-func mirrored(schema, args json.RawMessage) iter.Seq2[string, json.RawMessage] {
-	return func(yield func(string, json.RawMessage) bool) { mirror(schema, args, 0, yield) }
-}
-
-// maxNested bounds the depth of properties with headers.
-const maxNested = 32
-
-func mirror(schema, args json.RawMessage, depth int, yield func(string, json.RawMessage) bool) bool {
-	if depth > maxNested {
-		return true
-	}
-	for key, prop := range scan.Named(scan.Get(schema, "properties")) {
-		val := scan.Get(args, key)
-		if scan.Type(val) == '0' || string(val) == "null" {
-			val = nil
-		}
-		if header, ok := scan.Text(scan.Get(prop, "x-mcp-header")); ok && !yield(header, val) {
-			return false
-		}
-		if !mirror(prop, val, depth+1, yield) {
-			return false
-		}
-	}
-	return true
-}
-
-// compare checks that a header repeats value. If value is nil, the header must be missing.
+// compare checks that a header repeats value. If value is nil, the header must be missing or empty.
 func compare(h http.Header, name string, value json.RawMessage) *wire.Error {
 	values := h.Values(name)
 	switch {
-	case value == nil && len(values) == 0:
+	case value == nil && h.Get(name) == "":
 		return nil
 	case len(values) == 0:
 		return mismatch("the header %s is missing", name)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 )
@@ -56,7 +57,7 @@ func TestMostWaiting(t *testing.T) {
 	c := &Conn{s: s, identity: "ada"}
 	wait := func() (*run, error) {
 		ended := false
-		r := &run{c: c, id: randomID(), method: callTool, clock: &dialect.Stopwatch{}, cancel: func() { ended = true }, change: make(chan struct{})}
+		r := &run{c: c, id: wire.RandomHex(16), method: callTool, clock: &dialect.Stopwatch{}, cancel: func() { ended = true }}
 		r.last = &request{ctx: t.Context()}
 		_, err := r.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "roots/list"})
 		if err == nil {
@@ -182,7 +183,7 @@ func TestMostListenersAndTasks(t *testing.T) {
 // A question that arises while no request is open is sent in the next round, together with those that the retry does not answer.
 func TestQuestionBetweenRequests(t *testing.T) {
 	s := &Server{runs: runs{wait: time.Hour, byID: map[string]*run{}, over: make(chan struct{})}, seal: newSeal(nil)}
-	r := &run{c: &Conn{s: s, identity: "ada"}, id: randomID(), method: callTool, clock: &dialect.Stopwatch{}, cancel: func() {}, change: make(chan struct{})}
+	r := &run{c: &Conn{s: s, identity: "ada"}, id: wire.RandomHex(16), method: callTool, clock: &dialect.Stopwatch{}, cancel: func() {}}
 	open := func(ctx context.Context) *request {
 		return &request{ctx: ctx, params: json.RawMessage(`{"_meta":{"` + MetaCapabilities + `":{"roots":{}}}}`)}
 	}

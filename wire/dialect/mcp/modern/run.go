@@ -27,13 +27,13 @@ type run struct {
 	clock  *dialect.Stopwatch // stops while no request is open
 
 	mu        sync.Mutex
-	change    chan struct{} // closed at each change
-	requests  []*request    // open requests, oldest first
-	last      *request      // the latest request, which may no longer be open
-	questions []*question   // unanswered questions, oldest first
-	count     int           // the number of questions so far
-	task      *task         // nil unless the run is a task
-	waiting   *time.Timer   // ends a run that has waited too long for the client; nil unless the run waits
+	change    wire.Gate   // opens at each change
+	requests  []*request  // open requests, oldest first
+	last      *request    // the latest request, which may no longer be open
+	questions []*question // unanswered questions, oldest first
+	count     int         // the number of questions so far
+	task      *task       // nil unless the run is a task
+	waiting   *time.Timer // ends a run that has waited too long for the client; nil unless the run waits
 	outcome
 }
 
@@ -96,7 +96,7 @@ func (s *Server) begin(c *Conn, in *dialect.Inbound, req *request, kept string) 
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &run{c: c, id: randomID(), method: in.Msg.Method, cancel: cancel, clock: &dialect.Stopwatch{}, change: make(chan struct{})}
+	r := &run{c: c, id: wire.RandomHex(16), method: in.Msg.Method, cancel: cancel, clock: &dialect.Stopwatch{}}
 	about := *c.conn.Caller.Connection()
 	about.Codec, about.SingleExchange = c.conn.Codec.Again(), true
 	if file != "" {
@@ -149,13 +149,14 @@ func (r *run) await(req *request) (json.RawMessage, error) {
 		t.grace = time.After(taskGrace)
 	}
 	for !r.over {
-		switch next := r.nextLocked(req, &t); {
+		asks, slow := r.nextLocked(req, &t)
+		switch {
 		case r.over:
-		case next == settled && len(r.questions) > 0:
+		case asks && len(r.questions) > 0:
 			return r.askLocked(req)
-		case next == slow:
+		case slow:
 			return r.becomeTaskLocked(req)
-		case next == abandoned:
+		case req.ctx.Err() != nil: // the client has cancelled the request
 			if r.detachLocked(req); len(r.requests) == 0 && r.waiting == nil && r.task == nil {
 				r.cancel()
 			}
@@ -166,42 +167,32 @@ func (r *run) await(req *request) (json.RawMessage, error) {
 	return r.resultLocked()
 }
 
-// A step is an event that an open request waits for.
-type step int
-
-const (
-	changed   step = iota
-	settled        // the round's time to collect questions has passed
-	slow           // the call becomes a task
-	abandoned      // the client has cancelled the request
-)
-
 // timers are the timers of an open request. A nil channel means that the timer is not running.
 type timers struct{ questions, grace <-chan time.Time }
 
-// nextLocked waits for the next step of an open request. The caller holds the lock.
-func (r *run) nextLocked(req *request, t *timers) step {
+// nextLocked waits for a change of an open request, or its end. asks reports that the round's time to collect questions has
+// passed, and slow that the call becomes a task. The caller holds the lock.
+func (r *run) nextLocked(req *request, t *timers) (asks, slow bool) {
 	switch {
 	case len(r.questions) == 0:
 		t.questions = nil
 	case req.task:
-		return slow
+		return false, true
 	case t.questions == nil:
 		t.questions = time.After(gather)
 	}
-	change, next := r.change, changed
+	change := r.change.Wait()
 	r.mu.Unlock()
 	defer r.mu.Lock()
 	select {
 	case <-change:
 	case <-t.questions:
-		next = settled
+		return true, false
 	case <-t.grace:
-		next = slow
+		return false, true
 	case <-req.ctx.Done():
-		next = abandoned
 	}
-	return next
+	return false, false
 }
 
 // isAsking reports whether the run continues. If it does, the result of await contains the run's questions, not those
@@ -249,7 +240,7 @@ func (r *run) end(result json.RawMessage, err error) {
 	r.questions = nil
 	r.resumeLocked()
 	r.taskChangedLocked()
-	r.changedLocked()
+	r.change.Pass()
 }
 
 func (r *run) resultLocked() (json.RawMessage, error) {
@@ -257,9 +248,4 @@ func (r *run) resultLocked() (json.RawMessage, error) {
 		return nil, r.why
 	}
 	return r.result, r.err
-}
-
-func (r *run) changedLocked() {
-	close(r.change)
-	r.change = make(chan struct{})
 }

@@ -116,7 +116,3 @@ func (t *runs) end(identity string) {
 		r.stop(wire.NewError(wire.CodeServer, "the connection is closed"))
 	}
 }
-
-func randomID() string {
-	return wire.RandomHex(16)
-}

@@ -80,7 +80,7 @@ func (s *Server) Open(c server.Conn) *Conn {
 	}
 	own := &Conn{s: s, conn: c, identity: c.Caller.Connection().Identity}
 	if own.identity == "" {
-		own.identity, own.owned = randomID(), true
+		own.identity, own.owned = wire.RandomHex(16), true
 	}
 	return own
 }

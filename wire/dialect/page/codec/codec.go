@@ -23,7 +23,7 @@ type Codec struct {
 	calls         map[string]*call // local calls by id; a stream stays until its end
 	streams       []*call
 	tokens        int64
-	flow          Flow // nil if the dialect file has no flow
+	flow          Flow
 	entrance      *entrance
 	dropped       map[string]bool // ids of requests that the peer has cancelled; only with cancel.answer
 
@@ -71,7 +71,7 @@ func (d *Dialect) newCodec(o dialect.CodecOptions) *Codec {
 	if d.Page.Alive.Of(o.Serving) != nil && !o.OneWay {
 		c.beats = make(chan []byte, 2*maxBeats)
 	}
-	if d.native.Open != nil {
+	if c.flow = (NoFlow{}); d.native.Open != nil {
 		c.flow = d.native.Open(c)
 	}
 	return c
@@ -118,9 +118,7 @@ func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 	if (op.Kind == dialect.Call || op.Kind == dialect.Subscribe) && op.Method != dialect.FreshID {
 		return c.request(op)
 	}
-	if c.flow != nil {
-		c.flow.Mark(&op)
-	}
+	c.flow.Mark(&op)
 	switch op.Kind {
 	case dialect.Eval:
 		return c.eval(op)
@@ -160,9 +158,7 @@ func (c *Codec) request(op dialect.Op) (wire.Message, error) {
 	if scan.Type(more) == 'o' {
 		op.Params = Merged(op.Params, more)
 	}
-	if c.flow != nil {
-		s.companion = c.flow.Accompany(&op)
-	}
+	s.companion = c.flow.Accompany(&op)
 	m, err := c.send(op, s)
 	if err != nil && s.companion != nil {
 		s.companion.Over()
@@ -179,7 +175,7 @@ func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 	if err != nil {
 		return m, err
 	}
-	s.id, m.Method, s.extra = m.ID.Clone(), s.method, bytes.Clone(c.d.Beside(m.Raw))
+	s.id, m.Method, s.extra = m.ID.Clone(), s.method, bytes.Clone(c.d.plan.Beside(m.Raw))
 	if s.rule != nil {
 		c.tokens++
 		s.stream = strconv.AppendInt(append([]byte(nil), '"'), c.tokens, 10)

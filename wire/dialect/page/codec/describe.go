@@ -101,7 +101,7 @@ func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Desc
 		answer := c.kept()
 		switch {
 		case rule.Get != "":
-			answer, err = c.get(ctx, rule.Get)
+			answer, err = jsonAt(rule.Get, func(path string) ([]byte, error) { return c.o.Handshake.Get(ctx, path) })
 		case rule.Call != "":
 			answer, err = c.Ask(ctx, caller, rule.Call, params)
 		}
@@ -115,9 +115,7 @@ func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Desc
 		if err := to.stays(rule, answer, sc.Value); err != nil {
 			return nil, err
 		}
-		if f, ok := c.flow.(Lister); ok {
-			answer = f.Listed(caller, rule.Call, answer)
-		}
+		answer = c.flow.Listed(caller, rule.Call, answer)
 		if err := c.methods(rule, answer, to); err != nil || rule.Next == nil {
 			return nil, err
 		}
@@ -171,7 +169,7 @@ func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, to *found) 
 			to.methods[i] = joined(to.methods[i], m)
 		default:
 			to.at[name] = len(to.methods)
-			to.methods = append(to.methods, withoutNulls(m))
+			to.methods = append(to.methods, joined(json.RawMessage("{}"), m))
 		}
 	}
 	return nil
@@ -180,30 +178,18 @@ func (c *Codec) methods(rule *load.Describe, answer json.RawMessage, to *found) 
 // withInfo returns info with the members of more that it lacks. It omits members whose type the catalog does not allow, because the
 // others are still useful.
 func withInfo(info, more json.RawMessage) json.RawMessage {
-	var o scan.Object
-	for _, name := range []string{"name", "version", "description"} {
-		for _, from := range []json.RawMessage{info, more} {
-			if val := scan.Get(from, name); scan.Type(val) == 's' {
-				o.Add(name, val)
-				break
-			}
+	types := map[string]byte{"name": 's', "version": 's', "description": 's', "extra": 'o'}
+	var valid scan.Object
+	for name, val := range scan.Named(more) {
+		if types[name] == scan.Type(val) {
+			valid.Add(name, val)
 		}
 	}
-	first, second := scan.Get(info, "extra"), scan.Get(more, "extra")
-	if scan.Type(first) != 'o' {
-		first = nil
-	}
-	if scan.Type(second) == 'o' {
-		first = Merged(second, first)
-	}
-	if first != nil {
-		o.Add("extra", first)
-	}
-	return o.End()
+	return Merged(valid.End(), info)
 }
 
-// joined merges two descriptions of one method. It adds missing members and missing elements of lists; otherwise the first
-// description takes precedence.
+// joined merges two descriptions of one method. It adds missing members that are not null, and missing elements of lists;
+// otherwise the first description takes precedence.
 func joined(first, more json.RawMessage) json.RawMessage {
 	switch {
 	case scan.Type(first) == 'o' && scan.Type(more) == 'o':
@@ -236,29 +222,6 @@ func joined(first, more json.RawMessage) json.RawMessage {
 	return first
 }
 
-// get returns the JSON response to a GET request to the peer's server.
-func (c *Codec) get(ctx context.Context, path string) (json.RawMessage, error) {
-	answer, err := c.o.Handshake.Get(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	if bad := scan.Valid(answer, wire.DefaultMaxDepth); bad != nil {
-		return nil, protocolFault("", "the response to GET "+path+" is not JSON: "+bad.Error())
-	}
-	return answer, nil
-}
-
-// withoutNulls returns a method without the members that are null.
-func withoutNulls(m []byte) []byte {
-	var o scan.Object
-	for key, val := range scan.Members(m) {
-		if string(val) != "null" {
-			o.Member(key, val)
-		}
-	}
-	return o.End()
-}
-
 // Ask makes a call that is not wrapped, and returns the result.
 func (c *Codec) Ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	m, err := poll.Ask(ctx, caller, method, params)
@@ -268,7 +231,7 @@ func (c *Codec) Ask(ctx context.Context, caller dialect.Caller, method string, p
 	case m.Err != nil:
 		return nil, m.Err
 	}
-	if f, ok := c.flow.(Continuer); ok && f.Interim(&m) {
+	if c.flow.Interim(&m) {
 		return nil, protocolFault(method, "the response is not the result: "+shortened(m.Body))
 	}
 	return m.Body, nil

@@ -94,20 +94,10 @@ func (d *Dialect) CancelFails() error {
 	return err
 }
 
-// Streams reports whether the answer to a client's request may be a stream, according to names.stream.
-func (d *Dialect) Streams(raw []byte) bool { return d.plan.Streams(raw) }
-
-// Beside returns an object with the message's extra members (names.extra), or nil.
-func (d *Dialect) Beside(raw []byte) json.RawMessage { return d.plan.Beside(raw) }
-
-// Extra returns an object with the extra members of a received message, or nil: those in names.extra, and those that [[read]]
-// rules find.
-func (d *Dialect) Extra(raw []byte, sc *program.Scope) json.RawMessage { return d.plan.Extra(raw, sc) }
-
 // MessageScope adds the variables of a message from the peer to sc and returns sc.
 func (d *Dialect) MessageScope(sc *program.Scope, m *wire.Message) *program.Scope {
 	sc.Method, sc.Params, sc.ID, sc.Request = m.Method, m.Params, json.RawMessage(m.ID), m.Raw
-	sc.Extra = d.Extra(m.Raw, sc)
+	sc.Extra = d.plan.Extra(m.Raw, sc)
 	return sc
 }
 

@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -25,12 +24,8 @@ func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 	if slices.Contains(rule.Except, op.Of.Method) {
 		return wire.Message{}, wire.ErrUnsupported
 	}
-	sc := c.scope(s)
-	if ok, err := rule.When.Holds(s.params, sc.Value); err != nil || !ok {
-		return wire.Message{}, cmp.Or(err, wire.ErrUnsupported)
-	}
-	params, err := rule.Params.First(s.params, sc.Value)
-	if err == nil && params == nil && rule.Params != nil { // this call cannot be cancelled
+	params, ok, err := program.If(rule.When, rule.Params, s.params, c.scope(s).Value)
+	if err == nil && (!ok || params == nil && rule.Params != nil) { // this call cannot be cancelled
 		err = wire.ErrUnsupported
 	}
 	if err != nil {
@@ -74,14 +69,8 @@ func (c *Codec) forget(s *call) {
 		s.companion.Over()
 		s.companion = nil
 	}
-	if s.rule == nil {
-		return
-	}
-	for i, o := range c.streams {
-		if o == s {
-			c.streams = append(c.streams[:i:i], c.streams[i+1:]...)
-			return
-		}
+	if i := slices.Index(c.streams, s); i >= 0 { // the slice is copied, because items may be reading it
+		c.streams = slices.Concat(c.streams[:i], c.streams[i+1:])
 	}
 }
 

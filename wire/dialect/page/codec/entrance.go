@@ -19,20 +19,6 @@ type entrance struct {
 	change  wire.Gate // opens when a first call has a result
 }
 
-// try records the start of a first call. settle records its result.
-func (e *entrance) try() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.pending++
-}
-
-// closed reports whether no first call has succeeded and none is pending.
-func (e *entrance) closed() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return !e.open && e.pending == 0
-}
-
 // wait waits for the results of pending first calls and reports whether the client is admitted.
 func (e *entrance) wait(ctx context.Context) bool {
 	e.mu.Lock()
@@ -42,6 +28,7 @@ func (e *entrance) wait(ctx context.Context) bool {
 	return e.open
 }
 
+// settle records the result of a first call.
 func (e *entrance) settle(succeeded bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -51,28 +38,26 @@ func (e *entrance) settle(succeeded bool) {
 	e.change.Pass()
 }
 
-// leave reports whether an earlier message was the client's last request. now means that the current message is that
-// request.
-func (e *entrance) leave(now bool) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	before := e.left
-	e.left = before || now
-	return before
-}
-
 // early sets the error of a message that arrives before the first call, or of a request that arrives after the client's last
 // one. The codec does this because the order of the messages matters; the server sends the error.
 func (c *Codec) early(m *wire.Message) {
+	if !c.o.Serving || !c.d.guards {
+		return
+	}
+	e := c.entrance
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	switch {
-	case !c.o.Serving || !c.d.guards:
 	case m.Method == c.d.Page.Serve.First:
-		c.entrance.try()
-	case c.entrance.closed():
+		e.pending++
+	case !e.open && e.pending == 0:
 		m.Err = c.tooEarly(m.Method)
 	}
-	if last := c.d.last; c.o.Serving && last != "" && m.Kind == wire.Request && m.Err == nil && c.entrance.leave(m.Method == last) {
-		m.Err = wire.NewError(wire.CodeInvalidRequest, last+" was called before "+m.Method)
+	if last := c.d.last; last != "" && m.Kind == wire.Request && m.Err == nil {
+		if e.left {
+			m.Err = wire.NewError(wire.CodeInvalidRequest, last+" was called before "+m.Method)
+		}
+		e.left = e.left || m.Method == last
 	}
 }
 
@@ -89,10 +74,9 @@ func (c *Codec) tooEarly(method string) *wire.Error {
 	return wire.NewError(rule.Early.Code, cmp.Or(rule.Early.Message, text))
 }
 
-// Enter waits for the result of the first call if m arrived during it. If the client is not admitted, Enter returns the error for m. c
-// may be nil.
+// Enter waits for the result of the first call if m arrived during it. If the client is not admitted, Enter returns the error for m.
 func (c *Codec) Enter(ctx context.Context, m *wire.Message) error {
-	if c == nil || !c.o.Serving || !c.d.guards || m.Method == c.d.Page.Serve.First {
+	if !c.o.Serving || !c.d.guards || m.Method == c.d.Page.Serve.First {
 		return nil
 	}
 	if e := c.tooEarly(m.Method); e != nil && !c.entrance.wait(ctx) {
@@ -101,9 +85,9 @@ func (c *Codec) Enter(ctx context.Context, m *wire.Message) error {
 	return nil
 }
 
-// Entered records whether m succeeded if m is a first call. c may be nil.
+// Entered records whether m succeeded if m is a first call.
 func (c *Codec) Entered(m *wire.Message, succeeded bool) {
-	if c != nil && c.o.Serving && c.d.guards && m.Method == c.d.Page.Serve.First {
+	if c.o.Serving && c.d.guards && m.Method == c.d.Page.Serve.First {
 		c.entrance.settle(succeeded)
 	}
 }

@@ -3,7 +3,6 @@ package codec
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -45,31 +44,27 @@ func (c *Codec) Prepare(ctx context.Context, caller dialect.Caller, op dialect.O
 	if c.d.Page.Eval == nil {
 		return nil
 	}
-	if err := c.firstOf(ctx, caller, "eval"); err != nil {
+	if err := c.firstOf(ctx, caller); err != nil {
 		return err
 	}
 	for i := range c.d.Page.Eval.First {
-		if err := c.prepare(ctx, caller, c.d.Page.Eval.First[i], op.Extra); err != nil {
+		if err := c.prepare(ctx, caller, c.d.Page.Eval.First[i].Step(), op.Extra); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// firstOf runs the steps of the handshake that precede the first operation of a kind.
-func (c *Codec) firstOf(ctx context.Context, caller dialect.Caller, kind string) error {
+// firstOf runs the steps of the handshake that precede the first evaluation.
+func (c *Codec) firstOf(ctx context.Context, caller dialect.Caller) error {
 	c.steps.preparing.Lock()
 	defer c.steps.preparing.Unlock()
 	for i := range c.d.Page.Handshake {
 		step := &c.d.Page.Handshake[i]
-		if !slices.Contains(step.For, kind) || c.isTaken(step) {
+		if len(step.For) == 0 || c.isTaken(step) {
 			continue
 		}
-		ahead := load.EvalPrelude{
-			Call: step.Call, Notify: step.Notify, Params: step.Params, When: step.When,
-			Optional: step.Optional, Accept: step.Accept, Keep: step.Keep,
-		}
-		if err := c.prepare(ctx, caller, ahead, nil); err != nil {
+		if err := c.prepare(ctx, caller, step, nil); err != nil {
 			return err
 		}
 		c.noteTaken(step)
@@ -77,13 +72,13 @@ func (c *Codec) firstOf(ctx context.Context, caller dialect.Caller, kind string)
 	return nil
 }
 
-func (c *Codec) prepare(ctx context.Context, caller dialect.Caller, step load.EvalPrelude, extra json.RawMessage) error {
+func (c *Codec) prepare(ctx context.Context, caller dialect.Caller, step *load.Step, extra json.RawMessage) error {
 	sc := c.Scope()
 	sc.Extra = extra
 	if ok, err := step.When.Holds(c.kept(), sc.Value); err != nil || !ok {
 		return err
 	}
-	st, err := c.say(ctx, caller, &load.Step{Call: step.Call, Notify: step.Notify, Params: step.Params})
+	st, err := c.say(ctx, caller, step)
 	if c.o.HandshakeDone { // no message was sent
 		return nil
 	}

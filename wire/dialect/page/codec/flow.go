@@ -17,8 +17,8 @@ type Native struct {
 	Open         func(c *Codec) Flow // returns the flow for one connection
 }
 
-// A Flow is the native part of one connection. The codec calls Mark, Accompany, About and the methods of Companions
-// while it holds the lock of the peer.Peer.
+// A Flow is the native part of one connection. The codec calls Mark, Accompany, About, Interim and the methods of Companions
+// while it holds the lock of the peer.Peer. A Flow embeds NoFlow for the methods that it does not need.
 type Flow interface {
 	// Mark may change an operation other than a call before its message is written.
 	Mark(op *dialect.Op)
@@ -26,35 +26,64 @@ type Flow interface {
 	Accompany(op *dialect.Op) Companion
 	// About returns the name of the work that a notification is about, or nil.
 	About(m *wire.Message) json.RawMessage
-	// Job and RunningJobs are the functions of dialect.Abilities.
+	// PrepareCall, Job and RunningJobs are the functions of dialect.Abilities.
+	PrepareCall(ctx context.Context, caller dialect.Caller, op dialect.Op) error
 	Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error)
 	RunningJobs() []string
 	// Shutdown ends running work before the closing messages are sent.
 	Shutdown(ctx context.Context, caller dialect.Caller) error
-}
 
-// A Preparer is a Flow that sends requests before a call is encoded.
-type Preparer interface {
-	// PrepareCall is the function of dialect.Abilities.
-	PrepareCall(ctx context.Context, caller dialect.Caller, op dialect.Op) error
-}
-
-// A Mirrorer is a Flow that adds headers to messages sent over HTTP.
-type Mirrorer interface {
-	// Mirror adds headers of msg to headers, which contains those of the dialect file.
+	// Mirror adds headers of msg, which is sent over HTTP, to headers, which contains those of the dialect file.
 	Mirror(msg []byte, headers map[string]string)
-}
-
-// A Completer is a Flow that completes results of hooks.
-type Completer interface {
 	// Complete returns the final form of a hook's result for m, a request from the peer.
 	Complete(m *wire.Message, result json.RawMessage) json.RawMessage
-}
-
-// A Lister is a Flow that filters lists of methods.
-type Lister interface {
 	// Listed returns the response to a method of [[describe]], without the entries that cannot be used.
 	Listed(caller dialect.Caller, method string, answer json.RawMessage) json.RawMessage
+
+	// Interim reports whether a response is not the result, for a reason other than [input].
+	Interim(m *wire.Message) bool
+	// Resume returns the stream that yields the result of op after an interim response m.
+	Resume(ctx context.Context, caller dialect.Caller, op dialect.Op, m wire.Message) (dialect.Stream, error)
+	// Failed reports whether to send op again after err, an error of the peer or of the connection. instead is a more specific error,
+	// or nil to keep err.
+	Failed(ctx context.Context, caller dialect.Caller, op dialect.Op, err error) (again bool, instead *wire.Error)
+	// Unanswered returns the error of a call if no hook answers the request for input, which failed with err.
+	Unanswered(method string, params json.RawMessage, err error) error
+}
+
+// NoFlow is the Flow of dialect files without a native part.
+type NoFlow struct{}
+
+// These methods do nothing.
+func (NoFlow) Mark(*dialect.Op)                                                 {}
+func (NoFlow) Accompany(*dialect.Op) Companion                                  { return nil }
+func (NoFlow) About(*wire.Message) json.RawMessage                              { return nil }
+func (NoFlow) PrepareCall(context.Context, dialect.Caller, dialect.Op) error    { return nil }
+func (NoFlow) RunningJobs() []string                                            { return nil }
+func (NoFlow) Shutdown(context.Context, dialect.Caller) error                   { return nil }
+func (NoFlow) Mirror([]byte, map[string]string)                                 {}
+func (NoFlow) Complete(_ *wire.Message, result json.RawMessage) json.RawMessage { return result }
+func (NoFlow) Interim(*wire.Message) bool                                       { return false }
+func (NoFlow) Unanswered(_ string, _ json.RawMessage, err error) error          { return err }
+
+// Job returns wire.ErrUnsupported.
+func (NoFlow) Job(context.Context, dialect.Caller, dialect.Op) (dialect.Stream, error) {
+	return nil, wire.ErrUnsupported
+}
+
+// Listed returns answer.
+func (NoFlow) Listed(_ dialect.Caller, _ string, answer json.RawMessage) json.RawMessage {
+	return answer
+}
+
+// Resume returns wire.ErrUnsupported.
+func (NoFlow) Resume(context.Context, dialect.Caller, dialect.Op, wire.Message) (dialect.Stream, error) {
+	return nil, wire.ErrUnsupported
+}
+
+// Failed returns false.
+func (NoFlow) Failed(context.Context, dialect.Caller, dialect.Op, error) (again bool, instead *wire.Error) {
+	return false, nil
 }
 
 // A Companion is the state of a Flow for one call.
@@ -66,7 +95,7 @@ type Companion interface {
 	Over()
 }
 
-// Flow returns the connection's flow, or nil.
+// Flow returns the connection's flow.
 func (c *Codec) Flow() Flow { return c.flow }
 
 // begins records the work that a response starts. It returns false if the response is the result.
@@ -87,12 +116,12 @@ func (s *call) works() bool { return s.rule == nil && s.stream != nil }
 
 // passOn passes a notification about work to the calls that started the work.
 func (c *Codec) passOn(m *wire.Message) {
-	if c.flow == nil {
+	name := c.flow.About(m)
+	if name == nil {
 		return
 	}
-	name := c.flow.About(m)
 	for _, s := range c.calls {
-		if name != nil && s.works() && scan.Equal(s.result, name) {
+		if s.works() && scan.Equal(s.result, name) {
 			c.out = append(c.out, wire.Message{Kind: wire.Item, Beside: true, ID: s.id, Method: m.Method, Raw: m.Raw, Body: m.Params})
 		}
 	}

@@ -142,11 +142,7 @@ func isHeaderValue(text string) bool {
 }
 
 // kept returns an object with the values that were kept ($kept).
-func (c *Codec) kept() json.RawMessage {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.conn.Kept
-}
+func (c *Codec) kept() json.RawMessage { return c.now().Kept }
 
 // holds reports whether a condition on the kept values is true.
 func (c *Codec) holds(when load.Prog) (bool, error) { return when.Holds(c.kept(), c.Scope().Value) }
@@ -219,10 +215,8 @@ func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 	if c.o.Serving || c.o.HandshakeDone || !c.isTaken(wholeHandshake{}) {
 		return nil
 	}
-	if c.flow != nil {
-		if err := c.flow.Shutdown(ctx, caller); err != nil {
-			return err
-		}
+	if err := c.flow.Shutdown(ctx, caller); err != nil {
+		return err
 	}
 	for i := range c.d.Page.Leave {
 		step := &c.d.Page.Leave[i]
@@ -234,7 +228,7 @@ func (c *Codec) Shutdown(ctx context.Context, caller dialect.Caller) error {
 		} else if !ok {
 			continue
 		}
-		st, err := c.say(ctx, caller, &load.Step{Call: step.Call, Notify: step.Notify, Params: step.Params})
+		st, err := c.say(ctx, caller, step.Step())
 		if err != nil {
 			return err
 		}

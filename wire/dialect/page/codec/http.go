@@ -2,6 +2,7 @@ package codec
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"net/url"
 	"strings"
 
@@ -50,12 +51,9 @@ func Resolve(p *load.Page) (find func(get func(path string) ([]byte, error)) (*u
 	}
 	return func(get func(path string) ([]byte, error)) (*url.URL, error) {
 		for _, path := range rule.Get {
-			answer, err := get(path)
+			answer, err := jsonAt(path, get)
 			if err != nil {
 				return nil, err
-			}
-			if bad := scan.Valid(answer, wire.DefaultMaxDepth); bad != nil {
-				return nil, protocolFault("", "the response to GET "+path+" is not JSON: "+bad.Error())
 			}
 			val, err := at.First(answer, (&program.Scope{}).Value)
 			if err != nil {
@@ -71,6 +69,18 @@ func Resolve(p *load.Page) (find func(get func(path string) ([]byte, error)) (*u
 		}
 		return nil, wire.NewFault(wire.Unreachable, "the server returned no "+what, nil)
 	}, rule.Post != nil
+}
+
+// jsonAt returns the response to a GET request for path, which must be JSON.
+func jsonAt(path string, get func(path string) ([]byte, error)) (json.RawMessage, error) {
+	answer, err := get(path)
+	if err != nil {
+		return nil, err
+	}
+	if bad := scan.Valid(answer, wire.DefaultMaxDepth); bad != nil {
+		return nil, protocolFault("", "the response to GET "+path+" is not JSON: "+bad.Error())
+	}
+	return answer, nil
 }
 
 // overHTTP records whether messages are HTTP exchanges, and registers the headers in http.mirror.
@@ -95,8 +105,8 @@ func (c *Codec) mirrored(msg []byte) map[string]string {
 			headers[name] = HeaderValue(text)
 		}
 	}
-	if f, ok := c.flow.(Mirrorer); ok && len(headers) > 0 {
-		f.Mirror(msg, headers)
+	if len(headers) > 0 {
+		c.flow.Mirror(msg, headers)
 	}
 	return headers
 }

@@ -55,7 +55,7 @@ func (c *Codec) item(s *call, m, item *wire.Message) (ok bool, err error) {
 // about returns the variables for a call and a message m that may belong to it.
 func (c *Codec) about(s *call, m *wire.Message) *program.Scope {
 	sc := c.scope(s)
-	sc.Name, sc.Extra = m.Method, c.d.Extra(m.Raw, sc)
+	sc.Name, sc.Extra = m.Method, c.d.plan.Extra(m.Raw, sc)
 	return sc
 }
 

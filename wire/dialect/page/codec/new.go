@@ -12,12 +12,6 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Of returns c as the codec of a dialect file, or nil if it is another codec.
-func Of(c dialect.Codec) *Codec {
-	p, _ := c.(*Codec)
-	return p
-}
-
 // NewCodec returns the codec of one connection.
 func (d *Dialect) NewCodec(o dialect.CodecOptions) dialect.Codec { return d.newCodec(o) }
 
@@ -30,11 +24,11 @@ func (c *Codec) Abilities() dialect.Abilities {
 		RequestID: of.RequestID, AnswerID: of.AnswerID, Arrays: c.d.plan.Array(), OpenEnded: true,
 		SendsCancel: c.d.Page.Cancel != nil && c.d.Page.Cancel.HTTP == "send",
 	}
-	if f, ok := c.flow.(Preparer); ok && !c.o.Serving {
-		a.PrepareCall = f.PrepareCall
-	}
-	if c.flow != nil {
+	if c.d.native.Open != nil {
 		a.Job, a.RunningJobs = c.flow.Job, c.flow.RunningJobs
+		if !c.o.Serving {
+			a.PrepareCall = c.flow.PrepareCall
+		}
 	}
 	if c.d.Page.Input != nil && !c.o.Serving {
 		a.Continue = c.Continue
@@ -59,7 +53,7 @@ func (c *Codec) appends() bool {
 	if c.d.plan != nil && !c.d.plan.Appends() {
 		return false
 	}
-	return p.Call == nil && p.Cancel == nil && p.During == load.During{} && c.flow == nil && p.Requests.Params == nil && p.Input == nil && !c.o.Serving
+	return p.Call == nil && p.Cancel == nil && p.During == load.During{} && c.d.native.Open == nil && p.Requests.Params == nil && p.Input == nil && !c.o.Serving
 }
 
 // leavesBy reports whether a step in [[leave]] uses a method.

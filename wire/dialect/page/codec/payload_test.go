@@ -15,8 +15,7 @@ import (
 func TestPayloadIsNotDecoded(t *testing.T) {
 	testkit.RaceSkips(t)
 	payload := `{"rows":[` + strings.Repeat(`{"a":1.50,"b":"x"},`, 50_000) + `0]}` // a megabyte
-	c := speaks(t, `
-name = "payload"
+	c := dialectOf(t, `
 [call]
 method = '"run"'
 params = "$params"
@@ -26,7 +25,7 @@ error = "if .failed then {code: 1, message: .failed} else empty end"
 items = { method = "partly", when = ".of == $method", event = ".value" }
 [subscribe.watch]
 item = { method = "changed", when = ".id == $params.id", event = ".value" }
-`)
+`).newCodec(dialect.CodecOptions{})
 	encode := func(op dialect.Op) wire.Message {
 		m, err := c.Encode(op)
 		if err != nil {
@@ -85,11 +84,10 @@ func decoded(t *testing.T, c *Codec, raw string) wire.Message {
 
 // A stream in the dialect file takes precedence over one of the base.
 func TestItemsOfTheBase(t *testing.T) {
-	c := speaks(t, `
-name = "x"
+	c := dialectOf(t, `
 [subscribe.ticks]
 item = { method = "ticks", when = ".subscription == $result", event = ".result" }
-`)
+`).newCodec(dialect.CodecOptions{})
 	m, err := c.Encode(dialect.Op{Kind: dialect.Subscribe, Method: "ticks"})
 	if err != nil || string(m.ID) != "1" {
 		t.Fatalf("%s, %v", m.ID, err)
@@ -113,24 +111,5 @@ item = { method = "ticks", when = ".subscription == $result", event = ".result" 
 		if ours := string(msgs[0].Stream) == string(stream); ours != (want != "7") {
 			t.Errorf("%s belongs to the stream %s", raw, msgs[0].Stream)
 		}
-	}
-}
-
-// The dialect file defines where a cancel has the id. A cancelled call gets no response, and a new call with the same id gets one.
-func TestCancelled(t *testing.T) {
-	c := speaks(t, "name = 'x'\n[cancel]\nnotify = 'stop'\nparams = '{why: \"so\", which: $id}'\nanswer = 'none'\n")
-	msgs, _, err := c.Decode([]byte(`{"jsonrpc":"2.0","method":"stop","params":{"which":"a"}}`))
-	if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Cancel || string(msgs[0].Target) != `"a"` {
-		t.Fatalf("%+v, %v", msgs, err)
-	}
-	req := wire.Message{Kind: wire.Request, ID: wire.ID(`"a"`), Method: "m"}
-	if out, err := c.Reply(req, wire.Event{Kind: wire.Data}); err != nil || out != nil {
-		t.Errorf("the request got a response: %s, %v", out, err)
-	}
-	if _, _, err := c.Decode([]byte(`{"jsonrpc":"2.0","id":"a","method":"m"}`)); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := c.Reply(req, wire.Event{Kind: wire.Data}); err != nil || len(out) != 1 {
-		t.Errorf("the next request got no response: %s, %v", out, err)
 	}
 }

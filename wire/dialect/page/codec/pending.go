@@ -20,20 +20,17 @@ type pending struct {
 }
 
 // Answer returns the response to m, a request from the peer: the result of answer. If the local call is cancelled first, the context
-// of answer ends, and the response is the one that the dialect file defines. c may be nil.
+// of answer ends, and the response is the one that the dialect file defines.
 func (c *Codec) Answer(ctx context.Context, m *wire.Message, answer func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
 	result, err := c.answerPending(ctx, m, answer)
-	if c == nil || c.o.Serving || err != nil {
+	if c.o.Serving || err != nil {
 		return result, err
 	}
-	if f, ok := c.flow.(Completer); ok {
-		result = f.Complete(m, result)
-	}
-	return result, nil
+	return c.flow.Complete(m, result), nil
 }
 
 func (c *Codec) answerPending(ctx context.Context, m *wire.Message, answer func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
-	if c == nil || c.o.Serving || c.d.Page.Cancel == nil || c.d.Page.Cancel.Pending[m.Method] == nil {
+	if c.o.Serving || c.d.Page.Cancel == nil || c.d.Page.Cancel.Pending[m.Method] == nil {
 		return answer(ctx)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -95,8 +92,8 @@ func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests jso
 			if ask != nil {
 				results[i], err = ask(ctx, name, method, params)
 			}
-			if f, ok := c.flow.(Continuer); ok && isUnanswered(err) {
-				err = f.Unanswered(method, params)
+			if isUnanswered(err) {
+				err = c.flow.Unanswered(method, params, err)
 			}
 			errs <- err
 		}()

@@ -12,20 +12,6 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A Continuer is a Flow whose calls may need further messages before their result. Its methods may make calls.
-type Continuer interface {
-	// Interim reports whether a response is not the result, for a reason other than [input]. It runs while the caller
-	// holds the lock of the peer.Peer.
-	Interim(m *wire.Message) bool
-	// Resume returns the stream that yields the result of op after an interim response m.
-	Resume(ctx context.Context, caller dialect.Caller, op dialect.Op, m wire.Message) (dialect.Stream, error)
-	// Failed reports whether to send op again after err, an error of the peer or of the connection. instead is a more specific error,
-	// or nil to keep err.
-	Failed(ctx context.Context, caller dialect.Caller, op dialect.Op, err error) (again bool, instead *wire.Error)
-	// Unanswered returns the error of a call if no hook answers the request for input.
-	Unanswered(method string, params json.RawMessage) *wire.Error
-}
-
 // interim records whether a response is not yet the result of its call.
 func (c *Codec) interim(m *wire.Message, s *call) error {
 	if c.o.Serving || s.rule != nil || m.Err != nil {
@@ -37,9 +23,7 @@ func (c *Codec) interim(m *wire.Message, s *call) error {
 			return err
 		}
 	}
-	if f, ok := c.flow.(Continuer); ok {
-		m.Interim = f.Interim(m)
-	}
+	m.Interim = c.flow.Interim(m)
 	return nil
 }
 
@@ -77,7 +61,6 @@ func (c *Codec) Continue(ctx context.Context, caller dialect.Caller, op dialect.
 		return st
 	}
 	r := &rounds{c: c, caller: caller, op: op, st: st}
-	r.flow, _ = c.flow.(Continuer)
 	r.ctx, r.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if c.now().HTTP { // ctx is the context of the whole exchange
 		context.AfterFunc(ctx, r.stop)
@@ -91,7 +74,6 @@ type rounds struct {
 	c      *Codec
 	caller dialect.Caller
 	op     dialect.Op
-	flow   Continuer       // nil if the dialect file has no flow
 	ctx    context.Context // the context of calls and hooks; ends with Cancel
 	stop   context.CancelFunc
 
@@ -104,9 +86,10 @@ type rounds struct {
 	st dialect.Stream // the stream of the current message
 }
 
-// A step is the stream of a call's next message, or the reason why there is none.
+// A step is the stream of a call's next message or, if the call is not repeated, what the call yields.
 type step struct {
 	st  dialect.Stream
+	m   wire.Message
 	err error
 }
 
@@ -130,7 +113,7 @@ func (r *rounds) Next(ctx context.Context) (wire.Message, error) {
 			failed = m.Err
 		}
 		switch {
-		case failed != nil && ctx.Err() == nil && r.flow != nil && !r.repeated && failed != io.EOF:
+		case failed != nil && ctx.Err() == nil && !r.repeated && failed != io.EOF:
 			r.repeated = true
 			m := m.Clone()
 			r.begin(func() step { return r.failed(m, err, failed) })
@@ -150,8 +133,8 @@ func (r *rounds) proceed(ctx context.Context) (wire.Message, error) {
 		r.next = nil
 		if e, ok := s.err.(*wire.Error); ok {
 			return wire.Message{Kind: wire.Response, Final: true, Err: e, Raw: e.JSON()}, nil
-		} else if s.err != nil {
-			return wire.Message{}, s.err
+		} else if s.st == nil {
+			return s.m, s.err
 		}
 		r.mu.Lock()
 		r.st = s.st
@@ -178,20 +161,20 @@ func (r *rounds) begin(what func() step) {
 
 func (r *rounds) open(op dialect.Op) step {
 	st, err := r.caller.Open(r.ctx, op)
-	return step{st, err}
+	return step{st: st, err: err}
 }
 
 // failed repeats the call if the flow allows that after m, an error of the peer, or err. Otherwise, the stream yields m
 // or err. why is the error in either case.
 func (r *rounds) failed(m wire.Message, err, why error) step {
-	again, instead := r.flow.Failed(r.ctx, r.caller, r.op, why)
+	again, instead := r.c.flow.Failed(r.ctx, r.caller, r.op, why)
 	switch {
 	case instead != nil && m.Err != nil:
 		m.Err = instead
 	case again:
 		return r.open(repetition(r.op, r.more))
 	}
-	return step{st: &replayed{Stream: r.current(), m: m, err: err}}
+	return step{m: m, err: err}
 }
 
 // goOn answers the requests in an interim response and repeats the call.
@@ -205,8 +188,8 @@ func (r *rounds) goOn(m wire.Message) step {
 		return step{err: err}
 	}
 	if !asks {
-		st, err := r.flow.Resume(r.ctx, r.caller, r.op, m)
-		return step{st, err}
+		st, err := r.c.flow.Resume(r.ctx, r.caller, r.op, m)
+		return step{st: st, err: err}
 	}
 	if r.count++; r.count > rule.Most {
 		return step{err: protocolFault(r.op.Method, fmt.Sprintf("the peer has requested input more than %d times", rule.Most))}
@@ -238,22 +221,3 @@ func (r *rounds) Cancel(ctx context.Context) error {
 func (r *rounds) Severed() bool { return dialect.Severed(r.current()) }
 
 func (r *rounds) Waiting() bool { return r.next == nil && dialect.Waiting(r.current()) }
-
-// replayed is a stream whose first message or error was already read.
-type replayed struct {
-	dialect.Stream
-	m     wire.Message
-	err   error
-	taken bool
-}
-
-// Next returns the message that was already read, followed by the rest of the stream.
-func (s *replayed) Next(ctx context.Context) (wire.Message, error) {
-	if !s.taken {
-		s.taken = true
-		return s.m, s.err
-	}
-	return s.Stream.Next(ctx)
-}
-
-func (s *replayed) Severed() bool { return dialect.Severed(s.Stream) }

@@ -122,6 +122,16 @@ func (s *Step) Limit() time.Duration {
 	return d
 }
 
+// Step returns g as a step of a handshake.
+func (g *Goodbye) Step() *Step {
+	return &Step{Call: g.Call, Notify: g.Notify, Params: g.Params, When: g.When}
+}
+
+// Step returns e as a step of a handshake.
+func (e *EvalPrelude) Step() *Step {
+	return &Step{Call: e.Call, Notify: e.Notify, Params: e.Params, When: e.When, Optional: e.Optional, Accept: e.Accept, Keep: e.Keep}
+}
+
 // ReadsItems reports whether a [[read]] rule reads items.
 func (p *Page) ReadsItems() bool {
 	return slices.ContainsFunc(p.Read, func(r Read) bool { return r.Kind == "item" })

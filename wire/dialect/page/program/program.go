@@ -181,6 +181,15 @@ func (p *Program) Holds(in json.RawMessage, vals jq.Values) (bool, error) {
 	})
 }
 
+// If returns the first output of p for the input in if when holds for it. Otherwise, ok is false.
+func If(when, p *Program, in json.RawMessage, vals jq.Values) (out json.RawMessage, ok bool, err error) {
+	if ok, err = when.Holds(in, vals); !ok || err != nil {
+		return nil, false, err
+	}
+	out, err = p.First(in, vals)
+	return out, err == nil, err
+}
+
 // within runs the program for at most Limit. After a timeout, it runs the program again, because this process may have waited for a
 // processor. A program that is only a path has no limit, because its input bounds its time.
 func within[T any](p *Program, in json.RawMessage, run func(ctx context.Context, prog *jq.Program, in json.RawMessage) (T, error)) (got T, err error) {

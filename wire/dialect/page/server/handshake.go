@@ -13,19 +13,15 @@ import (
 
 // handshakeDone notifies the responder that the client's handshake is complete.
 func (h *handler) handshakeDone() {
+	sc := h.scope()
+	list, err := h.d.Page.Serve.Can.First(sc.Conn.Kept, sc.Value)
+	h.warn(err)
 	var names []string
-	if sc := h.scope(); sc.Conn != nil {
-		list, err := h.d.Page.Serve.Can.First(sc.Conn.Kept, sc.Value)
-		h.warn(err)
-		if err == nil && scan.Type(list) == 'a' {
-			for name := range scan.Elements(list) {
-				names = append(names, scan.String(name))
-			}
-		}
+	for name := range scan.Elements(list) {
+		names = append(names, scan.String(name))
 	}
-	if h.Responder.HandshakeDone(names); h.Codec != nil {
-		h.Codec.Begin()
-	}
+	h.Responder.HandshakeDone(names)
+	h.Codec.Begin()
 }
 
 // early returns an error for a message that is not allowed before the client's first call has succeeded, or that the codec rejected.
@@ -39,7 +35,7 @@ func (h *handler) early(ctx context.Context, m *wire.Message) error {
 // keep stores the values that the dialect file selects from a call's params. For a notification, the codec has stored the values on
 // arrival. The programs then run again only to report their errors.
 func (h *handler) keep(m *wire.Message) error {
-	if !h.Serving || h.Codec == nil {
+	if !h.Serving {
 		return nil
 	}
 	values, err := h.Codec.KeptOf(m)

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"sync"
@@ -45,7 +44,11 @@ func (h *handler) hooked(ctx context.Context, in *dialect.Inbound) (mine bool, e
 		}
 		running.Go(func() {
 			defer wire.Guard()
-			failures[i] = h.feed(s, open)
+			defer h.remove(&s.ongoing)
+			failures[i] = h.feed(s, dialect.Request{Method: s.hook, Params: in.Msg.Params, ID: in.Msg.ID, Vars: h.vars(&in.Msg), Begin: open})
+			if in.Answered && s.ctx.Err() == nil {
+				h.warn(failures[i])
+			}
 		})
 	}
 	running.Wait()
@@ -80,23 +83,6 @@ func (h *handler) isRunning(hook string) bool {
 		}
 	}
 	return false
-}
-
-// feed sends a hook's data as the items of s. open sends the response to the request before the hook starts.
-func (h *handler) feed(s *stream, open func() error) error {
-	defer h.remove(&s.ongoing)
-	progress := h.newProgressSender(s.ctx, &s.in.Msg)
-	defer progress.end()
-	var failed error
-	_, err := h.Responder.Respond(s.ctx, dialect.Request{
-		Method: s.hook, Params: s.in.Msg.Params, ID: s.in.Msg.ID, Vars: h.vars(&s.in.Msg), Stream: true, Begin: open,
-		Emit: progress.emitter(&failed, func(ev wire.Event) error { return h.item(s.ctx, s, ev.Data) }),
-	})
-	err = cmp.Or(err, failed)
-	if s.in.Answered && s.ctx.Err() == nil {
-		h.warn(err)
-	}
-	return err
 }
 
 // holds reports whether params are name or an array that contains name.

@@ -43,9 +43,9 @@ func New(d *codec.Dialect, b dialect.Backend, native func(Host) Native) dialect.
 // Accept returns the handler for one connection. It first sends the dialect file's hello, if any.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	about := c.Connection()
-	h := &handler{server: s, ongoing: map[*ongoing]bool{}}
-	h.Conn = Conn{Codec: codec.Of(about.Codec), Caller: c, Backend: s.b, Responder: s.b.Bind(c), SingleExchange: about.SingleExchange}
-	if h.Serving = h.Codec != nil && h.Codec.Serving(); h.Serving {
+	h := &handler{server: s, flow: NoFlow{}, ongoing: map[*ongoing]bool{}}
+	h.Conn = Conn{Codec: about.Codec.(*codec.Codec), Caller: c, Backend: s.b, Responder: s.b.Bind(c), SingleExchange: about.SingleExchange}
+	if h.Serving = h.Codec.Serving(); h.Serving {
 		h.Codec.Offer(s.offers)
 		h.warn(s.d.CancelFails())
 	}
@@ -62,16 +62,14 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 
 // release ends everything that the connection has started.
 func (h *handler) release() error {
-	if h.flow != nil {
-		h.flow.Close()
-	}
+	h.flow.Close()
 	return h.Responder.Close()
 }
 
 type handler struct {
 	*server
 	Conn
-	flow Flow // nil if the dialect file has no flow
+	flow Flow
 
 	mu      sync.Mutex
 	ongoing map[*ongoing]bool
@@ -82,10 +80,7 @@ type handler struct {
 
 // scope returns the variables of the connection.
 func (h *handler) scope() *program.Scope {
-	sc := &program.Scope{}
-	if h.Codec != nil {
-		sc = h.Codec.Scope()
-	}
+	sc := h.Codec.Scope()
 	if !h.Serving {
 		sc.Catalog, _ = h.offers()
 	}
@@ -116,10 +111,8 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 }
 
 func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (result json.RawMessage, err error) {
-	if h.flow != nil {
-		if result, mine, err := h.flow.Take(ctx, in); mine {
-			return result, err
-		}
+	if result, mine, err := h.flow.Take(ctx, in); mine {
+		return result, err
 	}
 	if h.closes(in) {
 		defer h.close()
@@ -172,12 +165,10 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound) (json.RawMess
 		}
 	}
 	if exact {
-		return h.exactly(ctx, in, kind)
+		return h.call(ctx, in, kind)
 	}
-	if h.flow != nil {
-		if result, mine, err := h.flow.Answer(ctx, &in.Msg); mine {
-			return result, err
-		}
+	if result, mine, err := h.flow.Answer(ctx, &in.Msg); mine {
+		return result, err
 	}
 	if result, mine, err := h.byPage(ctx, in); mine || err != nil {
 		return result, err
@@ -213,10 +204,7 @@ func (h *handler) byPage(ctx context.Context, in *dialect.Inbound) (result json.
 
 // exact reports whether there is a hook with exactly that name.
 func (h *handler) exact(method string) bool {
-	switch {
-	case h.Codec == nil:
-		return false
-	case h.Serving:
+	if h.Serving {
 		_, names := h.offers()
 		return slices.Contains(names, method)
 	}
@@ -225,19 +213,14 @@ func (h *handler) exact(method string) bool {
 
 // unknown returns the error for a method that no hook answers. Its data contains the most similar name, if any.
 func (h *handler) unknown(code int, message, name string) error {
-	e := wire.NewError(code, message)
-	if _, names := h.offers(); names != nil {
-		if near := catalog.Nearest(name, names); near != "" {
-			return e.WithData(map[string]string{"nearest": near})
-		}
-	}
-	return e
+	_, names := h.offers()
+	return dialect.WithNearest(wire.NewError(code, message), name, names)
 }
 
 // vars returns the environment variables for the hook of m.
 func (h *handler) vars(m *wire.Message) map[string]string {
 	vars := h.Caller.Connection().Vars
-	if extra := h.d.Extra(m.Raw, h.scope()); extra != nil {
+	if extra := h.d.Plan().Extra(m.Raw, h.scope()); extra != nil {
 		vars = maps.Clone(vars)
 		wire.Put(&vars, "RPCX_EXTRA", string(extra))
 	}

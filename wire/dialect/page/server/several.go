@@ -17,11 +17,16 @@ import (
 
 // call answers a request with a hook.
 func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Kind) (json.RawMessage, error) {
-	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}
-	if kind != catalog.Stream {
-		return h.respondAs(ctx, &in.Msg, r, nil, nil)
+	ctx, w, err := h.flow.Begin(ctx, in, "")
+	if err != nil {
+		return nil, err
 	}
-	if h.Serving && !h.SingleExchange && h.d.Streams(in.Msg.Raw) {
+	r := dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}
+	if w != nil || kind != catalog.Stream {
+		result, err := h.respondAs(ctx, &in.Msg, r, w, nil)
+		return ended(ctx, in, w, result, h.public(err))
+	}
+	if h.Serving && !h.SingleExchange && h.d.Plan().Streams(in.Msg.Raw) {
 		name, rule := h.d.Subscription(in.Msg.Method)
 		if rule == nil && h.d.Page.Write.Event != nil { // events contain the id of their request
 			rule = &load.Subscribe{}
@@ -51,7 +56,7 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 // several reports whether the client accepts several responses to the request m.
 func (h *handler) several(m *wire.Message) (bool, error) {
 	names := h.d.Page.Names
-	if !h.Serving || h.SingleExchange || names == nil || names.Response.More == "" || !h.d.Streams(m.Raw) {
+	if !h.Serving || h.SingleExchange || names == nil || names.Response.More == "" || !h.d.Plan().Streams(m.Raw) {
 		return false, nil
 	}
 	return h.d.Page.Serve.More.Holds(m.Params, h.of(m).Value)
@@ -107,12 +112,8 @@ func (h *handler) public(err error) error {
 
 // then sends the notification that follows the response to m.
 func (h *handler) then(ctx context.Context, m *wire.Message, rule *load.Say) error {
-	sc := h.of(m)
-	if ok, err := rule.When.Holds(m.Params, sc.Value); err != nil || !ok {
-		return err
-	}
-	params, err := rule.Params.First(m.Params, sc.Value)
-	if err != nil {
+	params, ok, err := program.If(rule.When, rule.Params, m.Params, h.of(m).Value)
+	if err != nil || !ok {
 		return err
 	}
 	return h.Caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: rule.Method, Params: params})
@@ -128,12 +129,9 @@ func (h *handler) after(m *wire.Message) {
 		if rule.Event != m.Method {
 			continue
 		}
-		sc := h.of(m)
-		if ok, err := rule.When.Holds(m.Params, sc.Value); err != nil || !ok {
-			continue // a program that fails skips the call
-		}
-		params, err := rule.Params.First(m.Params, sc.Value)
-		if err != nil {
+		params, ok, err := program.If(rule.When, rule.Params, m.Params, h.of(m).Value)
+		if !ok {
+			h.warn(err)
 			continue
 		}
 		st, err := h.Caller.Open(context.Background(), dialect.Op{Kind: dialect.Internal, Method: rule.Call, Params: params})

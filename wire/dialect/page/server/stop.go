@@ -110,7 +110,7 @@ func (h *handler) stops(method string) bool {
 // keepAlive starts the connection's heartbeats, if there are any. It returns a function that stops them and releases
 // the handler.
 func (h *handler) keepAlive() (end func() error) {
-	if h.d.Page.Alive.Of(h.Serving) == nil || h.Codec == nil || h.SingleExchange {
+	if h.d.Page.Alive.Of(h.Serving) == nil || h.SingleExchange {
 		return h.release
 	}
 	if h.Serving && h.d.Page.Serve.First == "" {

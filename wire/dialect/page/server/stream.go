@@ -15,7 +15,7 @@ import (
 // A stream is a local stream of items.
 type stream struct {
 	ongoing
-	ctx   context.Context // the context of the hook of a stream from newFed; nil for other streams
+	ctx   context.Context // the context of the hook
 	in    *dialect.Inbound
 	rule  *load.Subscribe
 	serve load.Items
@@ -26,31 +26,13 @@ type stream struct {
 // values are items. The stream ends when the hook ends or the client ends it.
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Request, name string, rule *load.Subscribe) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s := &stream{in: in, rule: rule, serve: h.d.Page.Serve.Subscribe[name], scope: h.of(&in.Msg)}
+	s := &stream{ctx: ctx, in: in, rule: rule, serve: h.d.Page.Serve.Subscribe[name], scope: h.of(&in.Msg)}
 	s.ongoing = ongoing{order: in.Order, stream: true, endedBy: s.isEndedBy, cancel: cancel}
-	progress := h.newProgressSender(ctx, &in.Msg)
-	defer progress.end()
 	defer h.remove(&s.ongoing)
-	r.Stream = true
 	if !rule.First {
 		r.Begin = func() error { return h.open(s, nil) }
 	}
-	var failed error
-	emit := progress.emitter(&failed, func(ev wire.Event) error {
-		if !in.Answered {
-			return h.open(s, ev.Data)
-		}
-		return h.item(ctx, s, ev.Data)
-	})
-	r.Emit = func(ev wire.Event) error {
-		if ev.Kind == wire.Failure && !in.Answered {
-			return ev.Err
-		}
-		return emit(ev)
-	}
-	_, err := h.Responder.Respond(ctx, r)
-	err = cmp.Or(err, failed)
+	err := h.feed(s, r)
 	switch {
 	case in.Answered && ctx.Err() == nil:
 		h.warn(err)
@@ -61,6 +43,27 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, r dialect.Req
 		err = h.open(s, nil)
 	}
 	return nil, err
+}
+
+// feed runs a hook, and sends its data as the items of s. The first data opens s, unless r.Begin has opened it.
+func (h *handler) feed(s *stream, r dialect.Request) error {
+	progress := h.newProgressSender(s.ctx, &s.in.Msg)
+	defer progress.end()
+	var failed error
+	emit := progress.emitter(&failed, func(ev wire.Event) error {
+		if !s.in.Answered {
+			return h.open(s, ev.Data)
+		}
+		return h.item(s, ev.Data)
+	})
+	r.Stream, r.Emit = true, func(ev wire.Event) error {
+		if ev.Kind == wire.Failure && !s.in.Answered {
+			return ev.Err
+		}
+		return emit(ev)
+	}
+	_, err := h.Responder.Respond(s.ctx, r)
+	return cmp.Or(err, failed)
 }
 
 // open sends the response to the request for a stream: the first item, or the output of a program. If the program has no output, it
@@ -85,7 +88,7 @@ func (h *handler) open(s *stream, result json.RawMessage) error {
 }
 
 // item sends one item of a stream, in the form that the dialect file defines.
-func (h *handler) item(ctx context.Context, s *stream, data json.RawMessage) (err error) {
+func (h *handler) item(s *stream, data json.RawMessage) (err error) {
 	sc := *s.scope
 	sc.Event = data
 	params, method := data, s.rule.Item.Method
@@ -105,7 +108,7 @@ func (h *handler) item(ctx context.Context, s *stream, data json.RawMessage) (er
 		sc.Method, sc.Params = cmp.Or(method, sc.Method), params
 		return h.write(s, prog, &sc)
 	}
-	return h.Caller.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: method, Params: params, Extra: sc.Extra})
+	return h.Caller.Notify(s.ctx, dialect.Op{Kind: dialect.Notify, Method: method, Params: params, Extra: sc.Extra})
 }
 
 // over sends the client a message about the end of the stream if the dialect file defines one. err is the failure of the hook, or

@@ -38,7 +38,7 @@ func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.W
 	}
 	ctx, r := h.run(ctx, in, sc)
 	defer h.remove(r)
-	w, err := h.begin(in, name, r.cancel)
+	ctx, w, err := h.flow.Begin(ctx, in, name)
 	if err != nil {
 		return nil, err
 	}
@@ -280,11 +280,8 @@ func (t *progressSender) say(rule *load.Say, ev wire.Event, more []byte) error {
 	o.Members(ev.AppendJSON(nil))
 	o.Members(more)
 	sc.Event, sc.Token = o.End(), t.token
-	if ok, err := rule.When.Holds(sc.Event, sc.Value); err != nil || !ok {
-		return err
-	}
-	params, err := rule.Params.First(sc.Event, sc.Value)
-	if err != nil {
+	params, ok, err := program.If(rule.When, rule.Params, sc.Event, sc.Value)
+	if err != nil || !ok {
 		return err
 	}
 	if t.work != nil {

@@ -1,4 +1,4 @@
-package mcp
+package modern
 
 import (
 	"encoding/json"
@@ -24,10 +24,10 @@ func TestHeadersOf(t *testing.T) {
 		{`{"properties":{"a":{"anyOf":[{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}]}}}`, `the header "A" belongs to a property that is not always in the same place`},
 		{`{"$defs":{"a":{"type":"string","x-mcp-header":"A"}}}`, `the header "A" belongs to a property that is not always in the same place`},
 	} {
-		headers, err := headersOf(json.RawMessage(c.schema))
+		headers, err := Headers(json.RawMessage(c.schema))
 		var got []string
 		for _, h := range headers {
-			got = append(got, h.name+"="+strings.Join(h.path, "."))
+			got = append(got, strings.TrimPrefix(h.Name, headerParam)+"="+strings.Join(h.path, "."))
 		}
 		text := strings.Join(got, " ")
 		if err != nil {
