@@ -51,7 +51,7 @@ func conversations(t *testing.T, dir string) map[string][][]spokenMessage {
 				switch {
 				case page != "" && verb == "end" && rest == "":
 					dialect = filepath.Join(dir, filepath.Base(file)+string(rune('a'+i/26))+string(rune('a'+i%26))+".toml")
-					if err := os.WriteFile(dialect, []byte(strings.TrimPrefix(page, "\n")), 0o600); err != nil {
+					if err := os.WriteFile(dialect, []byte(page), 0o600); err != nil {
 						t.Fatal(err)
 					}
 					page = ""
@@ -59,7 +59,7 @@ func conversations(t *testing.T, dir string) map[string][][]spokenMessage {
 					page += line
 				case role == "" && (verb == "client" || verb == "server"):
 					if role, dialect = verb, rest; rest == "page" {
-						page = "\n"
+						page = "name = 'x'\n"
 					}
 				case verb == "<" || verb == ">" || verb == ">&":
 					if text := strings.ReplaceAll(strings.TrimSpace(rest), "…", "x"); text != "" && strings.Contains("{[", text[:1]) {
