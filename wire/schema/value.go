@@ -20,37 +20,6 @@ type value struct {
 	index   int    // its index in an array
 	members []value
 	read    bool
-	in      *room // the storage for members, or nil for separate storage
-}
-
-// A room is storage for the members of many objects. Successive checks reuse it.
-type room struct{ values []value }
-
-// maxRoom bounds the members in a reused room.
-const maxRoom = 4_096
-
-func (r *room) clear() {
-	if cap(r.values) > maxRoom {
-		r.values = nil
-	}
-	r.values = r.values[:0]
-}
-
-// element returns an element of the array v. The element is valid until free releases mark.
-func (v *value) element(raw []byte, i int) (e *value, mark int) {
-	if v.in == nil {
-		return &value{raw: raw, parent: v, index: i}, 0
-	}
-	mark = len(v.in.values)
-	v.in.values = append(v.in.values, value{raw: raw, parent: v, index: i, in: v.in})
-	return &v.in.values[mark], mark
-}
-
-// free releases the values after mark, to which nothing may refer any longer.
-func (v *value) free(mark int) {
-	if v.in != nil {
-		v.in.values = v.in.values[:mark]
-	}
 }
 
 // read returns the value in b, or a *Mismatch.
@@ -86,19 +55,11 @@ func (v *value) open() []value {
 		return v.members
 	}
 	v.read = true
-	var all []value
-	begin := 0
-	if v.in != nil {
-		all, begin = v.in.values, len(v.in.values)
-	}
+	all := make([]value, 0, 8)
 	for key, raw := range scan.Members(v.raw) {
-		all = append(all, value{raw: raw, parent: v, name: scan.Unescaped(key), in: v.in})
+		all = append(all, value{raw: raw, parent: v, name: scan.Unescaped(key)})
 	}
-	if v.in != nil {
-		v.in.values = all
-	}
-	all = all[begin:len(all):len(all)]
-	sortByName(all)
+	slices.SortStableFunc(all, func(a, b value) int { return bytes.Compare(a.name, b.name) })
 	v.members = all[:0]
 	for i := range all {
 		if i+1 == len(all) || !bytes.Equal(all[i].name, all[i+1].name) {
@@ -108,38 +69,12 @@ func (v *value) open() []value {
 	return v.members
 }
 
-// sortByName sorts members by name and is stable.
-func sortByName(all []value) {
-	if len(all) > 16 {
-		slices.SortStableFunc(all, func(a, b value) int { return bytes.Compare(a.name, b.name) })
-		return
-	}
-	for i := 1; i < len(all); i++ {
-		j := i
-		for j > 0 && bytes.Compare(all[i].name, all[j-1].name) < 0 {
-			j--
-		}
-		if j < i {
-			moved := all[i]
-			copy(all[j+1:i+1], all[j:i])
-			all[j] = moved
-		}
-	}
-}
-
 func (v *value) member(name string) *value {
-	low, high := 0, len(v.open())
-	for low < high {
-		if middle := (low + high) / 2; string(v.members[middle].name) < name {
-			low = middle + 1
-		} else {
-			high = middle
-		}
+	i, ok := slices.BinarySearchFunc(v.open(), name, func(m value, name string) int { return strings.Compare(string(m.name), name) })
+	if !ok {
+		return nil
 	}
-	if low < len(v.members) && string(v.members[low].name) == name {
-		return &v.members[low]
-	}
-	return nil
+	return &v.members[i]
 }
 
 // elements returns a cursor over the elements of an array. It does not store them, because an array can use all of the
