@@ -18,7 +18,7 @@ func (c *comparison) unions(x node) bool {
 		a, b := list(x.old, keyword), list(x.now, keyword)
 		switch {
 		case a != nil && b != nil:
-			c.alternatives(x, keyword, a, b)
+			c.alternatives(x, keyword, "alternative", "alternative")
 		case b != nil:
 			if c.turned(x, keyword, b, true) {
 				return true
@@ -29,33 +29,28 @@ func (c *comparison) unions(x node) bool {
 			}
 		}
 	}
-	c.parts(x, list(x.old, "allOf"), list(x.now, "allOf"))
+	c.alternatives(x, "allOf", "condition", "part")
 	return false
 }
 
-// alternatives compares the alternatives of oneOf or anyOf.
-func (c *comparison) alternatives(x node, keyword string, a, b []any) {
+// alternatives compares the alternatives of oneOf or anyOf, or the parts of allOf. stem is the first part of the kinds of
+// difference, and what is the name of one of them.
+func (c *comparison) alternatives(x node, keyword, stem, what string) {
+	a, b := list(x.old, keyword), list(x.now, keyword)
 	pairs, removed, added := matched(a, b)
 	for _, p := range pairs {
 		c.schema(a[p[0]], b[p[1]], x.branch(keyword, p[0], p[1]), x.dir)
 	}
 	for _, i := range removed {
-		c.differ("alternative-removed", x.dir, x.branch(keyword, i, 0), "alternative %d of %s was removed: %s", i+1, keyword, form(a[i]))
+		c.differ(stem+"-removed", x.dir, x.branch(keyword, i, 0), "%s %d of %s was removed: %s", what, i+1, keyword, form(a[i]))
 	}
 	for _, i := range added {
-		c.differ("alternative-added", x.dir, x.branch(keyword, 0, i), "alternative %d of %s is new: %s", i+1, keyword, form(b[i]))
+		c.differ(stem+"-added", x.dir, x.branch(keyword, 0, i), "%s %d of %s is new: %s", what, i+1, keyword, form(b[i]))
 	}
 }
 
-// otherForms returns the other one of oneOf and anyOf if m has it, or "".
-func otherForms(m map[string]any, keyword string) string {
-	for _, other := range []string{"oneOf", "anyOf"} {
-		if other != keyword && list(m, other) != nil {
-			return other
-		}
-	}
-	return ""
-}
+// otherForms are the keywords for the same forms: oneOf instead of anyOf, and the reverse.
+var otherForms = map[string]string{"oneOf": "anyOf", "anyOf": "oneOf"}
 
 // turned compares a schema with the choice that replaced it (into is set) or that it replaced. If the schema is one of
 // the choice's forms, turned reports the other forms as new or removed, and returns true.
@@ -64,7 +59,7 @@ func (c *comparison) turned(x node, keyword string, forms []any, into bool) bool
 	if !into {
 		single, choice, change, words = x.now, x.old, "removed", "alternative %d of %s was removed: %s"
 	}
-	if other := otherForms(single, keyword); other != "" && list(choice, other) == nil { // the same forms under the other keyword
+	if other := otherForms[keyword]; list(single, other) != nil && list(choice, other) == nil { // the same forms under the other keyword
 		return false
 	}
 	i := index(forms, bareOf(single))
@@ -84,20 +79,6 @@ func (c *comparison) turned(x node, keyword string, forms []any, into bool) bool
 		}
 	}
 	return i >= 0
-}
-
-// parts compares allOf.
-func (c *comparison) parts(x node, a, b []any) {
-	pairs, removed, added := matched(a, b)
-	for _, p := range pairs {
-		c.schema(a[p[0]], b[p[1]], x.branch("allOf", p[0], p[1]), x.dir)
-	}
-	for _, i := range removed {
-		c.differ("condition-removed", x.dir, x.branch("allOf", i, 0), "part %d of allOf was removed: %s", i+1, form(a[i]))
-	}
-	for _, i := range added {
-		c.differ("condition-added", x.dir, x.branch("allOf", 0, i), "part %d of allOf is new: %s", i+1, form(b[i]))
-	}
 }
 
 func (x node) branch(keyword string, i, j int) place {

@@ -5,11 +5,6 @@ import (
 	"reflect"
 )
 
-// classes compares classes by name.
-func (c *comparison) classes(o, n []any, p place) {
-	c.inPairs(byName(o, n), p, "class", "class", func(name string) { c.method = name }, c.oneClass)
-}
-
 func (c *comparison) oneClass(o, n map[string]any, p place) {
 	c.annotations(o, n, p)
 	c.schema(o["params"], n["params"], p.at("params"), input)
@@ -24,35 +19,15 @@ func (c *comparison) oneClass(o, n map[string]any, p place) {
 
 // members compares the properties or methods of a class.
 func (c *comparison) members(what string, o, n []any, p place) {
-	both := func(o, n map[string]any, at place) { c.member(what, o, n, at) }
-	c.inPairs(c.renamedMember(what, byName(o, n), p), p, "member", what, func(string) {}, both)
+	c.lists("member", what, o, n, p, isRenamedMember, func(o, n map[string]any, at place) { c.member(what, o, n, at) })
 }
 
-// If exactly one member was removed and one was added, and they differ only in name, renamedMember reports the member
-// as renamed. It returns the remaining pairs.
-func (c *comparison) renamedMember(what string, pairs []pair, p place) []pair {
-	var removed, added, both []pair
-	for _, x := range pairs {
-		switch {
-		case x.now == nil:
-			removed = append(removed, x)
-		case x.old == nil:
-			added = append(added, x)
-		default:
-			both = append(both, x)
-		}
-	}
-	if len(removed) != 1 || len(added) != 1 {
-		return pairs
-	}
-	old, now := maps.Clone(removed[0].old), maps.Clone(added[0].now)
+// isRenamedMember reports whether the only new member of a class differs from the only removed one just in its name.
+func isRenamedMember(o, n pair, alone bool) bool {
+	old, now := maps.Clone(o.old), maps.Clone(n.now)
 	delete(old, "name")
 	delete(now, "name")
-	if len(old) == 0 || !reflect.DeepEqual(old, now) {
-		return pairs
-	}
-	c.add("member-renamed", place{removed[0].place(p).old, added[0].place(p).now}, "the %s %s is now %s", what, removed[0].name, added[0].name)
-	return both
+	return alone && len(old) > 0 && reflect.DeepEqual(old, now)
 }
 
 func (c *comparison) member(what string, o, n map[string]any, p place) {

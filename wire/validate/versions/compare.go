@@ -19,9 +19,8 @@ func (c *comparison) catalogs() {
 		c.add("dialect-changed", root.at("dialect"), "the dialect was %s and is now %s", o, n)
 	}
 	c.info(member(c.old, "info"), member(c.now, "info"), root.at("info"))
-	c.methods(list(c.old, "methods"), list(c.now, "methods"), root.at("methods"))
-	c.method = ""
-	c.classes(list(c.old, "classes"), list(c.now, "classes"), root.at("classes"))
+	c.lists("method", "method", list(c.old, "methods"), list(c.now, "methods"), root.at("methods"), isRenamedMethod, c.oneMethod)
+	c.lists("class", "class", list(c.old, "classes"), list(c.now, "classes"), root.at("classes"), nil, c.oneClass)
 	c.method = ""
 	c.constants(member(c.old, "constants"), member(c.now, "constants"), root.at("constants"))
 	c.extra(c.old, c.now, root)
@@ -53,20 +52,38 @@ func (c *comparison) constants(o, n map[string]any, p place) {
 	})
 }
 
-func (c *comparison) methods(o, n []any, p place) {
-	pairs := byName(o, n)
-	renamed := c.renamedMethods(pairs, p)
-	pairs = slices.DeleteFunc(pairs, func(pair pair) bool { return renamed[pair.name] })
-	c.inPairs(pairs, p, "method", "method", func(name string) { c.method = name }, c.oneMethod)
-}
-
-// inPairs compares complete pairs, and reports the others as added or removed. stem is the first part of the kinds of
-// difference, and begin is called with each name.
-func (c *comparison) inPairs(pairs []pair, p place, stem, what string, begin func(name string), both func(o, n map[string]any, p place)) {
+// lists compares two lists of named entries, with both for the entries that are in both lists. It reports the others as
+// renamed (if isRenamed is true for them), added or removed. alone is true if only one was removed and one added. stem is
+// the first part of the kinds of difference.
+func (c *comparison) lists(stem, what string, o, n []any, p place, isRenamed func(o, n pair, alone bool) bool, both func(o, n map[string]any, p place)) {
+	pairs, named := byName(o, n), map[string]pair{}
+	var removed, added []string
+	for _, pair := range pairs {
+		named[pair.name] = pair
+		switch {
+		case pair.now == nil:
+			removed = append(removed, pair.name)
+		case pair.old == nil:
+			added = append(added, pair.name)
+		}
+	}
+	begin := func(name string) {
+		if stem != "member" { // the members of a class are differences of the class
+			c.method = name
+		}
+	}
+	same := func(o, n string) bool {
+		return isRenamed != nil && isRenamed(named[o], named[n], len(removed) == 1 && len(added) == 1)
+	}
+	renamed := renames(removed, added, same, func(o, n string) {
+		begin(o)
+		c.add(stem+"-renamed", place{named[o].place(p).old, named[n].place(p).now}, "the %s %s is now %s", what, o, n)
+	})
 	for _, pair := range pairs {
 		at := pair.place(p)
 		begin(pair.name)
 		switch {
+		case renamed[pair.name]:
 		case pair.old == nil:
 			c.add(stem+"-added", at, "the %s %s is new", what, pair.name)
 		case pair.now == nil:
@@ -77,7 +94,21 @@ func (c *comparison) inPairs(pairs []pair, p place, stem, what string, begin fun
 	}
 }
 
-// byMember calls inPairs for the members of two objects.
+// renames pairs removed names with the added names that replace them, for which same is true, and calls report for each
+// pair. It returns all names in pairs.
+func renames(removed, added []string, same func(o, n string) bool, report func(o, n string)) map[string]bool {
+	done := map[string]bool{}
+	for _, o := range removed {
+		i := slices.IndexFunc(added, func(n string) bool { return !done[n] && same(o, n) })
+		if i >= 0 {
+			report(o, added[i])
+			done[o], done[added[i]] = true, true
+		}
+	}
+	return done
+}
+
+// byMember is like lists, but for the members of two objects.
 func (c *comparison) byMember(o, n map[string]any, p place, stem string, both func(name string, a, b any, at place)) {
 	for _, name := range union(o, n) {
 		a, before := o[name]
@@ -93,35 +124,11 @@ func (c *comparison) byMember(o, n map[string]any, p place, stem string, both fu
 	}
 }
 
-// renamedMethods finds removed methods for which a new method has a similar name and the same schemas. It returns the
-// old and the new names.
-func (c *comparison) renamedMethods(pairs []pair, p place) map[string]bool {
-	done := map[string]bool{}
-	for _, removed := range pairs {
-		if removed.now != nil {
-			continue
-		}
-		for _, added := range pairs {
-			if added.old != nil || done[added.name] || catalog.Nearest(removed.name, []string{added.name}) == "" || !sameSignature(removed.old, added.now) {
-				continue
-			}
-			c.method = removed.name
-			at := place{removed.place(p).old, added.place(p).now}
-			c.add("method-renamed", at, "the method %s is now %s", removed.name, added.name)
-			done[removed.name], done[added.name] = true, true
-			break
-		}
-	}
-	return done
-}
-
-func sameSignature(a, b map[string]any) bool {
-	for _, what := range []string{"kind", "params", "result", "events"} {
-		if !reflect.DeepEqual(a[what], b[what]) {
-			return false
-		}
-	}
-	return true
+// isRenamedMethod reports whether a new method has a similar name and the same schemas as a removed one.
+func isRenamedMethod(o, n pair, _ bool) bool {
+	return catalog.Nearest(o.name, []string{n.name}) != "" && !slices.ContainsFunc([]string{"kind", "params", "result", "events"}, func(what string) bool {
+		return !reflect.DeepEqual(o.old[what], n.now[what])
+	})
 }
 
 // A pair contains the entries with the same name from two lists. An entry is nil if its list does not have the name.

@@ -71,24 +71,15 @@ func (c *comparison) unnamedRequired(x node, o, n map[string]any) {
 // renamedProperties finds removed properties for which a new property has the same schema, and a similar name unless it
 // is the only new one. It returns the old and the new names.
 func (c *comparison) renamedProperties(x node, o, n map[string]any) map[string]bool {
-	done := map[string]bool{}
-	oldNames, newNames := only(o, n), only(n, o)
-	sole := len(oldNames) == 1 && len(newNames) == 1 && required(x.old, oldNames[0]) == required(x.now, newNames[0]) && !isAnything(asObject(o[oldNames[0]]))
-	for _, oldName := range union(o, nil) {
-		if _, stays := n[oldName]; stays {
-			continue
-		}
-		for _, newName := range union(n, nil) {
-			if _, was := o[newName]; was || done[newName] || !sole && catalog.Nearest(oldName, []string{newName}) == "" || !reflect.DeepEqual(o[oldName], n[newName]) {
-				continue
-			}
-			at := place{x.at("properties", oldName).old, x.at("properties", newName).now}
-			c.differ("property-renamed", x.dir, at, "the property %s is now %s", oldName, newName)
-			done[oldName], done[newName] = true, true
-			break
-		}
+	removed, added := only(o, n), only(n, o)
+	alone := len(removed) == 1 && len(added) == 1 && required(x.old, removed[0]) == required(x.now, added[0]) && !isAnything(asObject(o[removed[0]]))
+	same := func(old, now string) bool {
+		return (alone || catalog.Nearest(old, []string{now}) != "") && reflect.DeepEqual(o[old], n[now])
 	}
-	return done
+	return renames(removed, added, same, func(old, now string) {
+		at := place{x.at("properties", old).old, x.at("properties", now).now}
+		c.differ("property-renamed", x.dir, at, "the property %s is now %s", old, now)
+	})
 }
 
 // only returns the names in a that b does not have.

@@ -43,7 +43,7 @@ func (c *comparison) schema(o, n any, p place, dir direction) {
 	a, b := asObject(o), asObject(n)
 	x := node{p, dir, a, b}
 	c.annotations(a, b, p)
-	c.defaults(x)
+	c.keyword(x, "default", "default", "the default")
 	switch {
 	case isAnything(a) && isAnything(b):
 	case isAnything(a):
@@ -83,16 +83,18 @@ func (c *comparison) annotations(o, n map[string]any, p place) {
 	}
 }
 
-func (c *comparison) defaults(x node) {
-	a, before := x.old["default"]
-	b, after := x.now["default"]
-	switch at := x.at("default"); {
-	case before && after && !reflect.DeepEqual(a, b):
-		c.differ("default-changed", x.dir, at, "the default was %s and is now %s", brief(a), brief(b))
-	case after && !before:
-		c.differ("default-added", x.dir, at, "the default is %s, and was unspecified before", brief(b))
-	case before && !after:
-		c.differ("default-removed", x.dir, at, "the default was %s, and is now unspecified", brief(a))
+// keyword compares a keyword whose change neither widens nor narrows a schema. what describes its value.
+func (c *comparison) keyword(x node, keyword, stem, what string) {
+	a, before := x.old[keyword]
+	b, after := x.now[keyword]
+	switch at := x.at(keyword); {
+	case before == after && reflect.DeepEqual(a, b):
+	case !before:
+		c.differ(stem+"-added", x.dir, at, "%s is %s, and was unspecified before", what, brief(b))
+	case !after:
+		c.differ(stem+"-removed", x.dir, at, "%s was %s, and is now unspecified", what, brief(a))
+	default:
+		c.differ(stem+"-changed", x.dir, at, "%s was %s and is now %s", what, brief(a), brief(b))
 	}
 }
 

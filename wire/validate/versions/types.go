@@ -102,41 +102,23 @@ func (c *comparison) enums(x node) {
 }
 
 func (c *comparison) values(a, b []any, x node, at place) {
-	var added, removed []any
 	for _, v := range b {
 		if !contains(a, v) {
-			added = append(added, v)
+			c.differ("enum-value-added", x.dir, at, "the value %s was added", brief(v))
 		}
 	}
 	for _, v := range a {
 		if !contains(b, v) {
-			removed = append(removed, v)
+			c.differ("enum-value-removed", x.dir, at, "the value %s was removed", brief(v))
 		}
-	}
-	for _, v := range added {
-		c.differ("enum-value-added", x.dir, at, "the value %s was added", brief(v))
-	}
-	for _, v := range removed {
-		c.differ("enum-value-removed", x.dir, at, "the value %s was removed", brief(v))
 	}
 }
 
 // texts compares pattern, format, multipleOf and uniqueItems.
 func (c *comparison) texts(x node) {
-	for _, k := range []struct{ keyword, stem, what string }{
-		{"pattern", "pattern", "the pattern"}, {"format", "format", "the format"}, {"multipleOf", "multiple", "the factor"},
-	} {
-		a, b, at := x.old[k.keyword], x.now[k.keyword], x.at(k.keyword)
-		switch {
-		case reflect.DeepEqual(a, b):
-		case a == nil:
-			c.differ(k.stem+"-added", x.dir, at, "%s is %s, and was unspecified before", k.what, brief(b))
-		case b == nil:
-			c.differ(k.stem+"-removed", x.dir, at, "%s was %s, and is now unspecified", k.what, brief(a))
-		default:
-			c.differ(k.stem+"-changed", x.dir, at, "%s was %s and is now %s", k.what, brief(a), brief(b))
-		}
-	}
+	c.keyword(x, "pattern", "pattern", "the pattern")
+	c.keyword(x, "format", "format", "the format")
+	c.keyword(x, "multipleOf", "multiple", "the factor")
 	switch a, b := x.old["uniqueItems"] == true, x.now["uniqueItems"] == true; {
 	case b && !a:
 		c.differ("unique-added", x.dir, x.at("uniqueItems"), "its elements must differ")
