@@ -3,7 +3,6 @@ package validate
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
@@ -47,22 +46,19 @@ func (o *validateOptions) checkClient(ctx context.Context, r *outcome) error {
 	so.Record = j.record
 	cl := env.NewDeadline(ctx, o.client.Time.Timeout.Or(0), 0)
 	defer cl.Stop()
-	c := &clients{disconnected: make(chan struct{}), untilFirst: command == nil}
-	so.Wrap = c.wrap
+	served, stop := context.WithCancel(cl.Ctx)
+	defer stop()
+	if command == nil { // serving ends when the first client has disconnected
+		so.Wrap = func(conn wire.Conn) wire.Conn {
+			if _, post := conn.(wire.SingleExchange); post { // others follow it
+				return conn
+			}
+			return &closeNotifier{conn, stop}
+		}
+	}
 	s, err := session.Listen(cl.Ctx, e, so)
 	if err != nil {
 		return err
-	}
-	served, stop := context.WithCancel(cl.Ctx)
-	defer stop()
-	if c.untilFirst {
-		go func() {
-			select {
-			case <-c.disconnected:
-				stop()
-			case <-served.Done():
-			}
-		}()
 	}
 	err = server.Run(served, run, s, command, o.client.Conn.Listen.File, o.client.Hooks.Strict)
 	if cause := wire.AsFault(context.Cause(cl.Ctx)); cause != nil {
@@ -88,21 +84,6 @@ func (o *validateOptions) listenArgs(ctx context.Context, r *outcome) (endpoint.
 		rest = nil
 	}
 	return e, rest, err
-}
-
-// clients reports when the first client has disconnected.
-type clients struct {
-	untilFirst   bool          // serving ends when the first client has disconnected
-	disconnected chan struct{} // closed when the first client has disconnected
-	once         sync.Once
-}
-
-// wrap returns conn in a form that reports its end. POSTs do not count, because others follow them.
-func (c *clients) wrap(conn wire.Conn) wire.Conn {
-	if _, post := conn.(wire.SingleExchange); post || !c.untilFirst {
-		return conn
-	}
-	return &closeNotifier{Conn: conn, onClose: func() { c.once.Do(func() { close(c.disconnected) }) }}
 }
 
 // closeNotifier is a connection that reports its end: rpcx closes it when the client has disconnected and its requests

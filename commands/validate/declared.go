@@ -56,7 +56,10 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 	examples := j.declared.Examples(ctx)
 	found := j.declared.Found()
 	for _, r := range declared.Rules {
-		if err := j.declaredRule(r, found); err != nil {
+		if r.Name == declared.ResultFit { // try reports its problems
+			continue
+		}
+		if err := j.rule(r.Name, "catalog", found); err != nil {
 			return err
 		}
 	}
@@ -112,21 +115,18 @@ func (j *peerChecker) modules() {
 	}
 }
 
-// declaredRule reports the problems of one rule, except ResultFit, whose problems try reports.
-func (j *peerChecker) declaredRule(rule declared.Rule, all []validate.Problem) error {
-	switch {
-	case rule.Name == declared.ResultFit:
-		return nil
-	case slices.Contains(j.o.disable, rule.Name):
-		j.skip(rule.Name, "--disable")
+// rule reports those of all problems that violate one rule. kind is the kind of the rule.
+func (j *peerChecker) rule(name, kind string, all []validate.Problem) error {
+	if slices.Contains(j.o.disable, name) {
+		j.skip(name, "--disable")
 		return nil
 	}
 	var found []validate.Problem
 	for _, p := range all {
-		if p.Rule == rule.Name {
+		if p.Rule == name {
 			p.Source, p.Warning = j.endpoint.String(), j.r.warns(p.Level)
 			found = append(found, p)
 		}
 	}
-	return j.r.check(report.Case{Name: rule.Name, Class: j.endpoint.Dialect + " catalog"}, found...)
+	return j.r.check(report.Case{Name: name, Class: j.endpoint.Dialect + " " + kind}, found...)
 }

@@ -140,17 +140,12 @@ func (r *outcome) check(c report.Case, all ...validate.Problem) error {
 // skip reports a check as skipped.
 func (r *outcome) skip(c report.Case, why string) {
 	r.count.skipped++
-	r.noteSkipped(c.Name, why)
-	c.Skipped = why
-	r.add(c)
-}
-
-// noteSkipped stores the name of a skipped check for the summary.
-func (r *outcome) noteSkipped(name, why string) {
 	if r.names[why] == nil {
 		r.whys = append(r.whys, why)
 	}
-	r.names[why] = append(r.names[why], name)
+	r.names[why] = append(r.names[why], c.Name)
+	c.Skipped = why
+	r.add(c)
 }
 
 // verdict prints the result of the checks of a peer, with the counts, if all checks have passed. Otherwise verdict

@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,11 +37,6 @@ func (t *tally) note(problems []validate.Problem, open string) {
 	}
 }
 
-// add adds the values of another file.
-func (t *tally) add(u tally) {
-	t.all, t.wrong, t.open, t.why = t.all+u.all, t.wrong+u.wrong, t.open+u.open, cmp.Or(t.why, u.why)
-}
-
 // skipped returns how many values were checked only in part, and why, or "" if all were checked.
 func (t *tally) skipped() string {
 	if t.open == 0 {
@@ -57,7 +51,7 @@ func (o *validateOptions) values(ctx context.Context, r *outcome, files []string
 	if err != nil {
 		return err
 	}
-	c, err := values.Open(o.schema, schema.FileOptions{Draft: o.draft, Formats: o.formats, Warn: r.run.Console.Warn, Copies: copies})
+	s, err := values.Open(o.schema, schema.FileOptions{Draft: o.draft, Formats: o.formats, Warn: r.run.Console.Warn, Copies: copies})
 	if err != nil {
 		return err
 	}
@@ -70,7 +64,7 @@ func (o *validateOptions) values(ctx context.Context, r *outcome, files []string
 	cl := env.NewDeadline(ctx, o.client.Time.Timeout.Or(0), 0)
 	defer cl.Stop()
 	for _, file := range files {
-		err := r.valuesOf(cl.Ctx, c, file, &total)
+		err := r.valuesOf(cl.Ctx, s, file, &total)
 		if err != nil && r.target.Wanted() && wire.AsFault(err).Kind == wire.Usage {
 			broken = errors.Join(broken, err) // the report has the error; the other files are still checked
 			continue
@@ -83,15 +77,16 @@ func (o *validateOptions) values(ctx context.Context, r *outcome, files []string
 }
 
 // valuesOf checks one file, which is a case of the report.
-func (r *outcome) valuesOf(ctx context.Context, c *values.Checker, file string, total *tally) error {
+func (r *outcome) valuesOf(ctx context.Context, s *schema.Schema, file string, total *tally) error {
 	test := report.Case{Name: file}
 	started := time.Now()
 	in, name, err := input(ctx, file)
 	if err == nil {
 		defer func() { _ = in.Close() }()
 		var own tally
-		err = env.Cause(ctx, c.Check(ctx, name, in, func(_ int, problems []validate.Problem, open string) error {
+		err = env.Cause(ctx, values.Check(ctx, s, name, in, func(_ int, problems []validate.Problem, open string) error {
 			own.note(problems, open)
+			total.note(problems, open)
 			for i := range problems {
 				r.into(&test, &problems[i])
 				if err := r.print(&problems[i]); err != nil {
@@ -100,7 +95,6 @@ func (r *outcome) valuesOf(ctx context.Context, c *values.Checker, file string, 
 			}
 			return context.Cause(ctx)
 		}))
-		total.add(own)
 		test.Skipped = own.skipped()
 	}
 	if err != nil && wire.AsFault(err) == nil {

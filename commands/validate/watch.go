@@ -3,11 +3,9 @@ package validate
 import (
 	"bytes"
 	"context"
-	"slices"
 	"strings"
 	"sync"
 
-	"rpcx/format/report"
 	"rpcx/wire"
 	"rpcx/wire/tape"
 	"rpcx/wire/validate"
@@ -73,7 +71,7 @@ func (w *watch) see(l *tape.Line) {
 		w.clients++
 	case l.Kind == tape.Message || noise:
 		w.number++
-		w.received = w.received || noise && w.judged == "server" || !noise && sender(l.Dir) == w.judged
+		w.received = w.received || noise && w.judged == "server" || !noise && rules.Sender(l.Dir) == w.judged
 	}
 	l.Number = w.number
 	if w.check == nil || w.err != nil {
@@ -91,20 +89,13 @@ func (w *watch) connections() int {
 	return w.clients
 }
 
-// sender returns the side that sent in direction d, which is the client's direction.
-func sender(d wire.Direction) string {
-	if d == wire.Send {
-		return "client"
-	}
-	return "server"
-}
-
 // note keeps the first problems of each rule about the side to check. It only counts the others, so that a peer cannot
 // fill the memory.
 func (w *watch) note(found []validate.Problem) {
-	for i := range found {
-		if found[i].From == w.judged && w.check.counts(&found[i]) {
-			w.found = append(w.found, found[i])
+	for _, p := range found {
+		if p.From == w.judged && w.check.counts(&p) {
+			p.Dir, p.Number, p.Line = "recv", p.Line, 0
+			w.found = append(w.found, p)
 		}
 	}
 }
@@ -129,32 +120,14 @@ func (w *watch) end(ctx context.Context, j *peerChecker) error {
 	}
 	w.note(last)
 	for _, name := range namesOf(w.check.set) {
-		if err := w.rule(j, name); err != nil {
+		if err := j.rule(name, "rules", w.found); err != nil {
 			return err
+		}
+		if n := w.check.many[name]; n > maxOfRule {
+			j.run.Console.Note(name + ": " + count(n-maxOfRule, "more problem") + " not shown")
 		}
 	}
 	return nil
-}
-
-// rule reports the problems of one rule.
-func (w *watch) rule(j *peerChecker, name string) error {
-	if slices.Contains(j.o.disable, name) {
-		j.skip(name, "--disable")
-		return nil
-	}
-	var found []validate.Problem
-	for _, p := range w.found {
-		if p.Rule == name {
-			p.Source, p.Warning = j.endpoint.String(), j.r.warns(p.Level)
-			p.Dir, p.Number, p.Line = "recv", p.Line, 0
-			found = append(found, p)
-		}
-	}
-	err := j.r.check(report.Case{Name: name, Class: j.endpoint.Dialect + " rules"}, found...)
-	if n := w.check.many[name]; n > maxOfRule && err == nil {
-		j.run.Console.Note(name + ": " + count(n-maxOfRule, "more problem") + " not shown")
-	}
-	return err
 }
 
 // tapeOf records the conversation for the watch, and on the user's tape.

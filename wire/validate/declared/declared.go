@@ -11,8 +11,10 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
@@ -51,7 +53,6 @@ const Section = "the peer's catalog"
 type Checker struct {
 	catalog *catalog.Catalog
 	doc     json.RawMessage
-	methods [][]byte
 	schemas map[string]*schema.Schema // by pointer; nil if the schema does not compile
 	found   []validate.Problem
 }
@@ -64,7 +65,6 @@ func New(ctx context.Context, c *catalog.Catalog) (*Checker, error) {
 		return nil, err
 	}
 	k := &Checker{catalog: c, doc: doc, schemas: map[string]*schema.Schema{}}
-	k.methods = slices.Collect(scan.Elements(scan.Get(doc, "methods")))
 	for i := range c.Methods {
 		for _, place := range places(&c.Methods[i], i) {
 			if ctx.Err() != nil {
@@ -102,7 +102,8 @@ func (k *Checker) compile(method, pointer string, raw json.RawMessage) *schema.S
 	if s, ok := k.schemas[pointer]; ok {
 		return s
 	}
-	s, err := schema.Compile(k.excerpt(pointer, raw), pointer, schema.Options{Warn: func(text string) {
+	doc, at := k.excerpt(pointer, raw)
+	s, err := schema.Compile(doc, at, schema.Options{Warn: func(text string) {
 		k.note(Resolves, method, pointer, text)
 	}})
 	if err != nil {
@@ -111,6 +112,38 @@ func (k *Checker) compile(method, pointer string, raw json.RawMessage) *schema.S
 	}
 	k.schemas[pointer] = s
 	return s
+}
+
+// excerpt returns a document to compile and the pointer to raw in it: raw, the schema at a pointer into the catalog, and the
+// $defs that it uses. Compiling takes time proportional to the document, and a catalog can have thousands of schemas. If
+// raw may refer to other places, the document is the whole catalog.
+func (k *Checker) excerpt(pointer string, raw json.RawMessage) (doc json.RawMessage, at string) {
+	used := k.catalog.UsedDefs(raw, nil)
+	if refersElsewhere(raw) || slices.ContainsFunc(slices.Collect(maps.Values(used)), refersElsewhere) {
+		return k.doc, pointer
+	}
+	var defs, o scan.Object
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		defs.Add(name, used[name])
+	}
+	o.Add("schema", raw)
+	o.Add("$defs", defs.End())
+	return o.End(), "/schema"
+}
+
+// identified finds members that name a part of a schema, or that refer to such a name.
+var identified = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(\$?id|\$anchor|\$dynamicAnchor|\$dynamicRef|\$recursiveRef)"\s*:\s*"`)
+})
+
+// refersElsewhere reports whether a schema may refer to other places than $defs.
+func refersElsewhere(schema json.RawMessage) bool {
+	for ref := range catalog.Refs(schema) {
+		if _, _, ok := catalog.CutDef(ref); !ok {
+			return true
+		}
+	}
+	return identified().Match(schema)
 }
 
 func (k *Checker) note(rule, method, pointer, message string) {

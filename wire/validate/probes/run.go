@@ -265,11 +265,8 @@ func (r *run) holds(ctx context.Context, s *Step, msg []byte) error {
 		if err != nil {
 			return err
 		}
-		r.vars[name] = json.RawMessage("null")
-		_ = p.Run(ctx, msg, func(out json.RawMessage) (bool, error) {
-			r.vars[name] = out
-			return false, nil
-		})
+		out, _ := p.First(ctx, msg)
+		r.vars[name] = scan.OrNull(out)
 	}
 	return nil
 }

@@ -69,8 +69,8 @@ const (
 	server = "server"
 )
 
-// sender returns the side that sent a message. d is the direction as the client sees it.
-func sender(d wire.Direction) string {
+// Sender returns the side that sent a message. d is the direction as the client sees it.
+func Sender(d wire.Direction) string {
 	if d == wire.Send {
 		return client
 	}
@@ -97,7 +97,7 @@ func base(kind string, l *tape.Line) map[string]any {
 // message returns the view of a message on connection k. It stores requests, because the views of their responses
 // contain them.
 func (k *connection) message(s *dialect.Shape, l *tape.Line, raw []byte, elem any) *view {
-	v := &view{line: l, raw: raw, from: sender(l.Dir)}
+	v := &view{line: l, raw: raw, from: Sender(l.Dir)}
 	p := parsed{}
 	msg, err := any(nil), error(nil)
 	if l.Msg == nil {
@@ -195,7 +195,7 @@ func (k *connection) end(l *tape.Line) *view {
 	v := &view{kind: kindEnd, line: l, val: base(kindEnd, l)}
 	v.val["closed"], v.val["clean"], v.val["by"], v.val["code"] = l.Close != nil, false, any(nil), any(nil)
 	if l.Close != nil {
-		v.val["clean"], v.val["by"] = l.Close.Clean, sender(l.Dir)
+		v.val["clean"], v.val["by"] = l.Close.Clean, Sender(l.Dir)
 		if l.Close.Code != 0 {
 			v.val["code"] = l.Close.Code
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -24,12 +26,11 @@ type value struct {
 // first column.
 type reader struct {
 	in      *bufio.Reader
-	lines   []line // lines that were read but not used yet
+	unread  []line // lines to read again
 	number  int    // the number of the last line
 	decoder scan.Decoder
 	text    []byte // the current value so far
 	from    []line // the lines of text
-	rest    line   // what follows the last value on its line
 }
 
 // A line is a line of the file with its line break, or the end of one.
@@ -67,7 +68,9 @@ func (r *reader) next() (value, error) {
 		case bad != nil:
 			return r.broken(bad), nil
 		case done:
-			r.rest = line{l.number, l.text[n:]}
+			if rest := l.text[n:]; len(bytes.TrimSpace(rest)) > 0 {
+				r.unread = append([]line{{l.number, rest}}, r.unread...)
+			}
 			return value{line: r.from[0].number, text: r.text}, nil
 		case len(r.text) > wire.DefaultMaxMessage:
 			return value{}, fmt.Errorf("line %d: the value is larger than %d MiB", r.from[0].number, wire.DefaultMaxMessage>>20)
@@ -82,14 +85,9 @@ func (r *reader) begin() {
 
 // line returns the next line, or what follows the last value on its line.
 func (r *reader) line() (line, error) {
-	if len(r.rest.text) > 0 {
-		l := r.rest
-		r.rest = line{}
-		return l, nil
-	}
-	if len(r.lines) > 0 {
-		l := r.lines[0]
-		r.lines = r.lines[1:]
+	if len(r.unread) > 0 {
+		l := r.unread[0]
+		r.unread = r.unread[1:]
 		return l, nil
 	}
 	text, err := r.in.ReadBytes('\n')
@@ -120,27 +118,15 @@ func (r *reader) broken(err error) value {
 	first := r.from[0].number
 	later := r.from[1:]
 	if len(later) > 0 && len(later) <= maxRetried && begins(later[0].text) {
-		r.lines = append(append([]line{}, later...), r.lines...)
+		r.unread = slices.Concat(later, r.unread)
 		return value{line: first, broken: "is not JSON: the value does not end on this line"}
 	}
 	text := "is not JSON: " + reason(err)
 	if len(later) > 0 {
 		text += fmt.Sprintf(", on line %d", later[len(later)-1].number)
 	}
-	if len(later) > 0 || r.continues() {
-		r.skip()
-	}
+	r.skip(len(later) > 0)
 	return value{line: first, broken: text}
-}
-
-// continues reports whether the next line continues the value, because it is indented or begins with a closing bracket.
-func (r *reader) continues() bool {
-	l, err := r.line()
-	if err != nil {
-		return false
-	}
-	r.lines = append([]line{l}, r.lines...)
-	return bytes.IndexByte([]byte(" \t}]"), l.text[0]) >= 0
 }
 
 // reason returns the problem without its position: reports name the line.
@@ -151,17 +137,19 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// skip skips the rest of a value that spans several lines.
-func (r *reader) skip() {
+// skip skips the rest of an invalid value: all lines before the next that begins a value. If several is not set, there is
+// a rest only if the next line is indented or begins with a closing bracket.
+func (r *reader) skip(several bool) {
 	for {
 		l, err := r.line()
 		if err != nil {
 			return
 		}
-		if begins(l.text) {
-			r.lines = append([]line{l}, r.lines...)
+		if begins(l.text) || !several && strings.IndexByte(" \t}]", l.text[0]) < 0 {
+			r.unread = append([]line{l}, r.unread...)
 			return
 		}
+		several = true
 	}
 }
 

@@ -15,10 +15,10 @@ import (
 	"rpcx/wire/userfile"
 )
 
-// Open returns a Checker for the schema that source names. source is FILE, FILE#/pointer for a part of a document, or
+// Open returns the schema that source names. source is FILE, FILE#/pointer for a part of a document, or
 // FILE#METHOD.params or FILE#METHOD.result for a method of a catalog or OpenRPC document. A $ref can lead only to files
 // in or below FILE's directory. Errors are usage Faults that name the file.
-func Open(source string, o schema.FileOptions) (*Checker, error) {
+func Open(source string, o schema.FileOptions) (*schema.Schema, error) {
 	file, part := split(source)
 	dir := filepath.Dir(file)
 	if userfile.IsStream(file) {
@@ -46,11 +46,11 @@ func Open(source string, o schema.FileOptions) (*Checker, error) {
 			return nil, fault(file, err)
 		}
 	}
-	v, err := schema.Open(folder, name, part, o)
+	s, err := schema.Open(folder, name, part, o)
 	if err != nil {
 		return nil, fault(file, err)
 	}
-	return &Checker{v}, nil
+	return s, nil
 }
 
 // Copies parses --schema-map: URL=PATH. PATH is a file, or a directory if URL is a prefix.

@@ -1,6 +1,6 @@
 // Package values checks JSON values, in one file or several, with one JSON Schema.
 //
-//	values.go   Checker
+//	values.go   Check
 //	reader.go   the values in a file: NDJSON, or JSON over many lines
 //	source.go   --schema: a file, and the part of it to use
 package values
@@ -13,15 +13,10 @@ import (
 	"rpcx/wire/validate"
 )
 
-// A Checker checks values with one schema. It is safe for concurrent use.
-type Checker struct {
-	schema *schema.Schema
-}
-
-// Check checks every value in r, the content of source, in order. For each value, it calls each with the value's line
+// Check checks every value in r, the content of source, with s, in order. For each value, it calls each with the value's line
 // (from 1), its problems, and the reason why the check is incomplete, or "". Invalid JSON is a problem under the rule
 // json and does not end the check. Check returns the error of ctx, of r or of each.
-func (c *Checker) Check(ctx context.Context, source string, r io.Reader, each func(line int, problems []validate.Problem, open string) error) error {
+func Check(ctx context.Context, s *schema.Schema, source string, r io.Reader, each func(line int, problems []validate.Problem, open string) error) error {
 	values := newReader(r)
 	for {
 		v, err := values.next()
@@ -33,7 +28,7 @@ func (c *Checker) Check(ctx context.Context, source string, r io.Reader, each fu
 		}
 		found, open := []schema.Mismatch{{Rule: "json", Message: v.broken}}, ""
 		if v.broken == "" {
-			if found, open, err = c.schema.All(ctx, v.text); err != nil {
+			if found, open, err = s.All(ctx, v.text); err != nil {
 				return err
 			}
 		}

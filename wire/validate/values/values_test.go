@@ -28,10 +28,10 @@ func folder(t *testing.T, files map[string]string) string {
 }
 
 // checked returns the result for each value as a line.
-func checked(t *testing.T, c *Checker, text string) string {
+func checked(t *testing.T, c *schema.Schema, text string) string {
 	t.Helper()
 	var b strings.Builder
-	err := c.Check(t.Context(), "-", strings.NewReader(text), func(line int, problems []validate.Problem, _ string) error {
+	err := Check(t.Context(), c, "-", strings.NewReader(text), func(line int, problems []validate.Problem, _ string) error {
 		fmt.Fprintf(&b, "%d", line)
 		if len(problems) == 0 {
 			b.WriteString(" ok")
@@ -150,7 +150,7 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		last := 0
-		_ = c.Check(t.Context(), "-", strings.NewReader(text), func(line int, _ []validate.Problem, _ string) error {
+		_ = Check(t.Context(), c, "-", strings.NewReader(text), func(line int, _ []validate.Problem, _ string) error {
 			if line < last || line > 1+strings.Count(text, "\n") {
 				t.Fatalf("line %d after %d", line, last)
 			}
