@@ -201,9 +201,9 @@ func TestLineWriter(t *testing.T) {
 func TestTrace(t *testing.T) {
 	var out bytes.Buffer
 	c := NewConsole(&out, ConsoleOptions{})
-	c.Trace(wire.Send, []byte("{\"a\":\n \"x y\",\"Password\":\"hunter2\"}\n"), 13*time.Millisecond)
-	c.Trace(wire.Recv, []byte("no \x1b JSON"), 1500*time.Millisecond)
-	c.Trace(wire.Recv, []byte(`"`+strings.Repeat("é", 5000)+`"`), 0)
+	c.Trace("", wire.Send, []byte("{\"a\":\n \"x y\",\"Password\":\"hunter2\"}\n"), 13*time.Millisecond)
+	c.Trace("", wire.Recv, []byte("no \x1b JSON"), 1500*time.Millisecond)
+	c.Trace("", wire.Recv, []byte(`"`+strings.Repeat("é", 5000)+`"`), 0)
 	lines := strings.Split(out.String(), "\n")
 	if want := `> 0.013s {"a":"x y","Password":"…"}`; lines[0] != want {
 		t.Errorf("got %q, want %q", lines[0], want)
@@ -225,7 +225,7 @@ func TestConsoleIsConcurrent(t *testing.T) {
 			for range 50 {
 				c.Progress(wire.Event{Message: "p"})
 				c.Warn("w")
-				c.Trace(wire.Send, []byte("1"), 0)
+				c.Trace("", wire.Send, []byte("1"), 0)
 				c.Clear()
 			}
 		})

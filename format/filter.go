@@ -36,18 +36,13 @@ func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (l
 	if p.filter == nil {
 		return 1, p.write(ctx, line, contentType)
 	}
-	if outs, ok := p.filter.Quick(ctx, line, &p.quick); !ok {
+	if out, ok := p.filter.Path(line); !ok {
 		lines, err = p.filtered(ctx, line, contentType)
-	} else {
-		for _, out := range outs {
-			if err = p.write(ctx, out, contentType); err != nil {
-				break
-			}
-			lines++
-		}
+	} else if err = p.write(ctx, out, contentType); err == nil {
+		lines = 1
 	}
-	if p.out.err != nil {
-		return lines, p.out.fault()
+	if err := p.fault(); err != nil {
+		return lines, err
 	}
 	return lines, named("--jq", err)
 }

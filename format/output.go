@@ -1,7 +1,6 @@
 package format
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -15,19 +14,6 @@ import (
 // message is waiting.
 const bufferSize = 64 << 10
 
-// output is a buffered writer. After a failure, it no longer writes.
-type output struct {
-	buf *bufio.Writer
-	err error
-}
-
-func (o *output) init(w io.Writer, before func()) {
-	if before != nil {
-		w = notifyWriter{w, before}
-	}
-	o.buf = bufio.NewWriterSize(w, bufferSize)
-}
-
 // A notifyWriter calls beforeWrite before each write.
 type notifyWriter struct {
 	io.Writer
@@ -39,38 +25,12 @@ func (h notifyWriter) Write(b []byte) (int, error) {
 	return h.Writer.Write(b)
 }
 
-func (o *output) bytes(b []byte) {
-	if o.err == nil {
-		_, o.err = o.buf.Write(b)
+// fault returns the first error of writing as a Fault, or nil. After an error, the writer only returns this error.
+func (p *Pipeline) fault() error {
+	if _, err := p.out.Write(nil); err != nil {
+		return StdoutFault(err)
 	}
-}
-
-func (o *output) text(s string) {
-	if o.err == nil {
-		_, o.err = o.buf.WriteString(s)
-	}
-}
-
-// end writes the character that ends a line, and returns the first failure.
-func (o *output) end(c byte) error {
-	if o.err == nil {
-		o.err = o.buf.WriteByte(c)
-	}
-	return o.fault()
-}
-
-func (o *output) flush() {
-	if o.err == nil && o.buf.Buffered() > 0 {
-		o.err = o.buf.Flush()
-	}
-}
-
-// fault returns the write error as a Fault, or nil.
-func (o *output) fault() error {
-	if o.err == nil {
-		return nil
-	}
-	return StdoutFault(o.err)
+	return nil
 }
 
 // StdoutFault returns the failure for err, which is an error of writing to stdout: a Fault of kind PipeClosed or IO. It

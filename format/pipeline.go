@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/base64"
@@ -25,13 +26,12 @@ type Stats struct {
 type Pipeline struct {
 	mu      sync.Mutex
 	o       Options
-	out     output
+	out     *bufio.Writer
 	sel     *jq.Program
 	until   *jq.Program
 	filter  *jq.Program
 	render  *render.Set
 	checker expectationChecker
-	quick   jq.Scratch
 	backlog *backlog // the next messages, or nil
 	scratch []byte   // reused memory for lines
 	stats   Stats
@@ -51,7 +51,10 @@ func New(w io.Writer, o Options) (*Pipeline, error) {
 	if err := p.compile(); err != nil {
 		return nil, err
 	}
-	p.out.init(w, o.BeforeWrite)
+	if o.BeforeWrite != nil {
+		w = notifyWriter{w, o.BeforeWrite}
+	}
+	p.out = bufio.NewWriterSize(w, bufferSize)
 	return p, nil
 }
 
@@ -64,8 +67,8 @@ func New(w io.Writer, o Options) (*Pipeline, error) {
 func (p *Pipeline) Print(ctx context.Context, m *wire.Message, ev *wire.Event) (stop bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.out.err != nil || p.stopped {
-		return true, p.out.fault()
+	if err := p.fault(); err != nil || p.stopped {
+		return true, err
 	}
 	line := p.line(m, ev)
 	if line == nil {
@@ -132,13 +135,13 @@ func (p *Pipeline) write(ctx context.Context, val []byte, contentType string) er
 		if p.o.Terminal {
 			text = Clean(text)
 		}
-		p.out.text(text)
+		p.out.WriteString(text)
 	case p.style() != (style{}):
-		p.out.bytes(p.style().append(p.out.buf.AvailableBuffer(), val))
+		p.out.Write(p.style().append(p.out.AvailableBuffer(), val))
 	case !p.o.Raw && hasBreak(val):
-		p.out.bytes(scan.Compact(p.out.buf.AvailableBuffer(), val))
+		p.out.Write(scan.Compact(p.out.AvailableBuffer(), val))
 	default:
-		p.out.bytes(val)
+		p.out.Write(val)
 	}
 	return p.end()
 }
@@ -163,17 +166,19 @@ func (p *Pipeline) writeDecoded(val []byte) error {
 	if err != nil {
 		return wire.NewFault(wire.Expectation, "--decode base64: a value is not base64: "+err.Error(), err)
 	}
-	p.out.bytes(b)
-	return p.out.fault()
+	p.out.Write(b)
+	return p.fault()
 }
 
 // end ends a line, and releases the memory of a very long one.
 func (p *Pipeline) end() error {
 	p.scratch = small(p.scratch)
 	if p.o.Null {
-		return p.out.end(0)
+		p.out.WriteByte(0)
+	} else {
+		p.out.WriteByte('\n')
 	}
-	return p.out.end('\n')
+	return p.fault()
 }
 
 func (p *Pipeline) writeTemplate(ctx context.Context, val []byte, contentType string) error {
@@ -181,14 +186,14 @@ func (p *Pipeline) writeTemplate(ctx context.Context, val []byte, contentType st
 	if p.o.Terminal {
 		clean = Clean
 	}
-	text, err := p.render.Execute(ctx, p.out.buf.AvailableBuffer(), contentType, val, clean)
+	text, err := p.render.Execute(ctx, p.out.AvailableBuffer(), contentType, val, clean)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
 		return wire.NewFault(wire.Helper, "--template: "+err.Error(), err)
 	}
-	p.out.bytes(bytes.TrimSuffix(text, []byte("\n")))
+	p.out.Write(bytes.TrimSuffix(text, []byte("\n")))
 	return p.end()
 }
 
@@ -202,8 +207,8 @@ func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err erro
 	if p.o.ExpectError == "" {
 		return false, nil
 	}
-	if p.out.err != nil {
-		return false, p.out.fault()
+	if err := p.fault(); err != nil {
+		return false, err
 	}
 	if err := p.checker.rpcError(&p.o, e); err != nil || p.o.Events || p.o.Raw {
 		return err == nil, err
@@ -221,18 +226,22 @@ func (p *Pipeline) Finish() error {
 	if f, ok := p.o.Debug.(wire.Flusher); ok {
 		f.Flush() // messages from jq have no line breaks
 	}
-	if p.out.flush(); p.out.err != nil {
-		return p.out.fault()
+	if err := p.flush(); err != nil {
+		return err
 	}
 	return p.checker.whole(&p.o, p.stats.Items)
+}
+
+func (p *Pipeline) flush() error {
+	p.out.Flush()
+	return p.fault()
 }
 
 // Flush writes the buffered bytes.
 func (p *Pipeline) Flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.out.flush()
-	return p.out.fault()
+	return p.flush()
 }
 
 // Idle flushes the output. If that fails, the next Print returns the error. Idle must be called whenever no further

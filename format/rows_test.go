@@ -144,7 +144,7 @@ func TestBar(t *testing.T) {
 		}, gone + "m" + gone + "rpcx: no\n"},
 		{"a trace", 30, false, func(c *Console, step func(_, _ string)) {
 			step("", "m")
-			c.Trace(wire.Send, []byte("1"), 0)
+			c.Trace("", wire.Send, []byte("1"), 0)
 		}, gone + "m" + gone + "> 0.000s 1\n"},
 		{"updates of the bar", 30, false, func(_ *Console, step func(_, _ string)) {
 			step("0", "m")

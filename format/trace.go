@@ -16,47 +16,45 @@ import (
 // traced is the maximum number of bytes of a message that -v prints.
 const traced = 2 << 10
 
-// Trace prints a message for -v: its direction (> sent, < received), the time since the start, and the message,
-// redacted and shortened.
-func (c *Console) Trace(d wire.Direction, msg []byte, at time.Duration) { c.TraceOf("", d, msg, at) }
-
-// TraceOf is like Trace, but also prints client, the name of the client on the connection, unless it is "".
-func (c *Console) TraceOf(client string, d wire.Direction, msg []byte, at time.Duration) {
-	if c.o.JSON {
-		c.traceRow(client, d, msg, at)
+// Trace prints a message for -v: its direction (> sent, < received), the time since the start, the name of the client on
+// the connection (unless it is ""), and the message, redacted and shortened. With --errors json, it prints the message as
+// JSON unless the message is too long or not JSON.
+func (c *Console) Trace(client string, d wire.Direction, msg []byte, at time.Duration) {
+	text := scan.Compact(nil, bytes.TrimSpace(redact.JSON(msg)))
+	start, note := text, ""
+	if len(text) > traced {
+		start, note = bytes.ToValidUTF8(text[:traced], nil), fmt.Sprintf("… (%d bytes)", len(msg))
+	}
+	if !c.o.JSON {
+		c.line(colorFaint, heading(mark(d), at, client), string(start)+note)
 		return
 	}
-	if client != "" {
-		client += " "
-	}
-	mark := "> "
-	if d == wire.Recv {
-		mark = "< "
-	}
-	text := scan.Compact(nil, bytes.TrimSpace(redact.JSON(msg)))
-	note := ""
-	if len(text) > traced {
-		text = bytes.ToValidUTF8(text[:traced], nil)
-		note = fmt.Sprintf("… (%d bytes)", len(msg))
-	}
-	c.line(colorFaint, fmt.Sprintf("%s%.3fs %s", mark, at.Seconds(), client), string(text)+note)
-}
-
-// traceRow is like TraceOf, but for --errors json. It contains the message as JSON unless the message is too long or
-// not JSON.
-func (c *Console) traceRow(client string, d wire.Direction, msg []byte, at time.Duration) {
 	var o scan.Object
 	o.SomeText("client", client)
 	o.Text("dir", d.String())
 	o.Value("t", at.Round(time.Millisecond).Seconds())
-	text := scan.Compact(nil, bytes.TrimSpace(redact.JSON(msg)))
-	if len(text) <= traced && scan.Valid(text, wire.DefaultMaxDepth) == nil {
+	if note == "" && scan.Valid(text, wire.DefaultMaxDepth) == nil {
 		o.Add("msg", text)
 	} else {
-		o.Text("text", string(bytes.ToValidUTF8(text[:min(len(text), traced)], nil)))
+		o.Text("text", string(bytes.ToValidUTF8(start, nil)))
 		o.Int("bytes", int64(len(msg)))
 	}
 	c.row("trace", o.End())
+}
+
+func mark(d wire.Direction) string {
+	if d == wire.Recv {
+		return "<"
+	}
+	return ">"
+}
+
+// heading returns the start of a line for -v.
+func heading(mark string, at time.Duration, client string) string {
+	if client != "" {
+		client += " "
+	}
+	return fmt.Sprintf("%s %.3fs %s", mark, at.Seconds(), client)
 }
 
 // Fact prints a fact about a connection for -v. at is the time since the start. The additional lines of the fact
@@ -77,10 +75,7 @@ func (c *Console) Fact(f wire.Fact, at time.Duration) {
 		c.row("trace", o.End())
 		return
 	}
-	head := fmt.Sprintf("* %.3fs ", at.Seconds())
-	if f.Who != "" {
-		head += f.Who + " "
-	}
+	head := heading("*", at, f.Who)
 	text := f.Step + ": " + f.Text
 	if f.Took > 0 {
 		text += fmt.Sprintf(" (%.1f ms)", float64(f.Took.Microseconds())/1000)
@@ -106,14 +101,6 @@ func (c *Console) Piece(p wire.Piece, at time.Duration) {
 		c.row("trace", o.End())
 		return
 	}
-	mark := ">>"
-	if p.Dir == wire.Recv {
-		mark = "<<"
-	}
-	head := fmt.Sprintf("%s %.3fs ", mark, at.Seconds())
-	if p.Who != "" {
-		head += p.Who + " "
-	}
 	what := fmt.Sprintf("%d bytes: ", p.Size)
 	if p.Frame != "" {
 		what = p.Frame + ", " + what
@@ -121,7 +108,7 @@ func (c *Console) Piece(p wire.Piece, at time.Duration) {
 	if len(p.Shown) >= traced {
 		text += "…"
 	}
-	c.line(colorFaint, head, what+text)
+	c.line(colorFaint, heading(strings.Repeat(mark(p.Dir), 2), at, p.Who), what+text)
 }
 
 // escaped returns bytes as one line of text: line breaks and unprintable characters are written as in a Go string,

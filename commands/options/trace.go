@@ -36,7 +36,7 @@ func tapOf(run *env.Env, client string) wire.Tap {
 			onMessage()
 		}
 		if run.Common.Verbose {
-			run.Console.TraceOf(client, d, msg, time.Since(run.Started))
+			run.Console.Trace(client, d, msg, time.Since(run.Started))
 		}
 	}
 }

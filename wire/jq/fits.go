@@ -84,12 +84,16 @@ func pairFits(how string, left, right any) error {
 		}
 		fallthrough
 	default:
-		if err := within(left, maxStep); err != nil {
-			return err
-		}
-		return within(right, maxStep)
+		return bothFit(left, right)
 	}
 	return nil
+}
+
+func bothFit(left, right any) error {
+	if err := within(left, maxStep); err != nil {
+		return err
+	}
+	return within(right, maxStep)
 }
 
 func productFits(left, right any) error {
@@ -106,10 +110,7 @@ func productFits(left, right any) error {
 		return errHuge
 	}
 	if nested(left) && nested(right) { // objects are merged recursively
-		if err := within(left, maxStep); err != nil {
-			return err
-		}
-		return within(right, maxStep)
+		return bothFit(left, right)
 	}
 	return nil
 }

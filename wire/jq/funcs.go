@@ -94,7 +94,7 @@ func isPure(src string) bool {
 
 // RunsAhead reports whether it is useful to run p on several inputs before their outputs are needed. p must not have
 // side effects or read the clock, and must be slow, because gojq has to run it.
-func (p *Program) RunsAhead() bool { return p.code != nil && p.plan == nil && p.pure }
+func (p *Program) RunsAhead() bool { return p.path == nil && p.plan == nil && p.pure }
 
 // builtins returns the functions of jq that the gojq command implements itself.
 func builtins(w io.Writer) []gojq.CompilerOption {

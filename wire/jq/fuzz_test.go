@@ -120,22 +120,6 @@ func FuzzDecodeEqualsEncodingJSON(f *testing.F) {
 	})
 }
 
-func BenchmarkRun(b *testing.B) {
-	in := json.RawMessage(`{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0x9ce59a13059e417087c02d3236a0b1cc","result":{"number":"0x1b4","hash":"0x8216c5785ac562ff41e2dcfdf5785ac562ff41e2dcfdf829c5a142f1fccd7d","gas":[1,2,3],"x":12345}}}`)
-	for _, src := range []string{`.`, `.params.result.number`, `.params.result`, `.params.result | {number, hash}`, `select(.method == "x")`} {
-		p, err := Compile(src, Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(src, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				p.Run(b.Context(), in, func(json.RawMessage) (bool, error) { return true, nil })
-			}
-		})
-	}
-}
-
 func BenchmarkCompile(b *testing.B) {
 	for b.Loop() {
 		Compile(`.params.result | {number, hash}`, Options{})

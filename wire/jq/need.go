@@ -36,22 +36,18 @@ func (n *need) output(q *gojq.Query, passes *bool) bool {
 	case n.selects(q):
 		*passes = true
 		return true
-	case q.Op == gojq.OpPipe && n.plain(q) && n.selects(q.Left):
+	case q.Op == gojq.OpPipe && isSimple(q) && n.selects(q.Left):
 		return n.output(q.Right, passes)
-	case q.Op == gojq.OpComma && n.plain(q):
+	case q.Op == gojq.OpComma && isSimple(q):
 		return n.output(q.Left, passes) && n.output(q.Right, passes)
 	}
 	return n.query(q)
 }
 
-func (n *need) plain(q *gojq.Query) bool {
-	return q.Meta == nil && len(q.Imports) == 0 && len(q.FuncDefs) == 0 && len(q.Patterns) == 0
-}
-
 // selects reports whether q yields nothing but its input, and adds the parts on which its decision depends.
 func (n *need) selects(q *gojq.Query) bool {
 	switch {
-	case !n.plain(q):
+	case !isSimple(q):
 		return false
 	case q.Op == gojq.OpPipe:
 		return n.selects(q.Left) && n.selects(q.Right)
@@ -77,11 +73,25 @@ func (n *need) query(q *gojq.Query) bool {
 	case q.Op == gojq.OpPipe && len(q.Patterns) == 0 && n.selects(q.Left):
 		return n.query(q.Right)
 	case q.Op == gojq.OpPipe && len(q.Patterns) == 0:
-		return n.query(q.Left) // the input of the right side is an output of the left
+		return n.pipe(q)
 	case slices.ContainsFunc(q.Patterns, func(p *gojq.Pattern) bool { return p.Name == "" }):
 		return false
 	}
 	return n.query(q.Left) && n.query(q.Right)
+}
+
+// pipe adds the parts that a pipe reads. The input of the right side is an output of the left, so unless the left side is
+// a path, what the right side reads does not matter.
+func (n *need) pipe(q *gojq.Query) bool {
+	_, path := pathOf(q.Left, nil)
+	inner := need{}
+	if len(path) == 0 || !inner.query(q.Right) || len(inner) == 0 {
+		return n.query(q.Left)
+	}
+	for _, more := range inner {
+		n.add(slices.Concat(path, more)...)
+	}
+	return true
 }
 
 func (n *need) all(queries ...*gojq.Query) bool {
@@ -89,27 +99,15 @@ func (n *need) all(queries ...*gojq.Query) bool {
 }
 
 func (n *need) term(t *gojq.Term) bool {
-	suffixes := t.SuffixList
-	var path []step
-	switch t.Type {
-	case gojq.TermTypeIdentity:
-	case gojq.TermTypeIndex:
-		s, ok := constant(t.Index)
-		if !ok {
-			return false
-		}
-		path = append(path, s)
-	default:
-		if !n.made(t) {
-			return false
-		}
-	}
-	if t.Type == gojq.TermTypeIdentity || t.Type == gojq.TermTypeIndex {
-		path, suffixes = constants(path, suffixes)
-		if len(path) == 0 {
+	path, suffixes := start(t), t.SuffixList
+	switch {
+	case path != nil:
+		if path, suffixes = constants(path, suffixes); len(path) == 0 {
 			return false
 		}
 		n.add(path...)
+	case !n.made(t):
+		return false
 	}
 	for _, s := range suffixes {
 		if s.Index != nil && !(n.all(s.Index.Start, s.Index.End) && n.text(s.Index.Str)) {

@@ -58,7 +58,7 @@ func TestNeed(t *testing.T) {
 				got[1] = said(v.need)
 			}
 		}
-		if p.code == nil || p.path != nil {
+		if p.path != nil {
 			got[0] = ""
 		}
 		if got != want {

@@ -3,6 +3,7 @@ package jq
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -17,55 +18,44 @@ type step struct {
 	index int // a negative index counts from the end
 }
 
-// split divides query into a leading path and the rest: .params.result | {number} becomes .params.result and {number}.
-// rest is nil if nothing remains, and path is nil if there is no leading path. For the identity, path is empty.
-func split(query *gojq.Query) (path []step, rest *gojq.Query) {
-	if len(query.Imports) > 0 || query.Meta != nil || len(query.Patterns) > 0 {
-		return nil, query
-	}
+// pathOf returns the path that q follows, and the variable of vars in which it starts, or "" for the input. If q does more,
+// path is nil. The path of the identity is empty.
+func pathOf(q *gojq.Query, vars []declared) (root string, path []step) {
 	switch {
-	case query.Term != nil:
-		path, rest = splitTerm(query.Term)
-	case query.Op == gojq.OpPipe:
-		if path, rest = split(query.Left); rest == nil {
-			rest = query.Right
-		} else {
-			rest = &gojq.Query{Left: rest, Op: gojq.OpPipe, Right: query.Right}
+	case !isSimple(q):
+		return "", nil
+	case q.Op == gojq.OpPipe:
+		root, left := pathOf(q.Left, vars)
+		inner, right := pathOf(q.Right, vars)
+		if left == nil || right == nil || inner != "" {
+			return "", nil
 		}
+		return root, append(left, right...)
+	case q.Term == nil:
+		return "", nil
 	}
-	if path == nil {
-		return nil, query
+	path = start(q.Term)
+	if f := q.Term.Func; f != nil && slices.ContainsFunc(vars, func(v declared) bool { return "$"+v.name == f.Name }) {
+		root, path = f.Name[1:], []step{}
 	}
-	if rest != nil && len(query.FuncDefs) > 0 {
-		r := *rest
-		r.FuncDefs = append(query.FuncDefs[:len(query.FuncDefs):len(query.FuncDefs)], rest.FuncDefs...)
-		rest = &r
+	whole, more := constants(path, q.Term.SuffixList)
+	if path == nil || len(more) > 0 {
+		return "", nil
 	}
-	return path, rest
+	return root, whole
 }
 
-// splitTerm is like split, but for a single term.
-func splitTerm(t *gojq.Term) (path []step, rest *gojq.Query) {
-	path = []step{}
+// start returns the path of a term without its suffixes, or nil if the term is not a path in the input.
+func start(t *gojq.Term) []step {
 	switch t.Type {
 	case gojq.TermTypeIdentity:
+		return []step{}
 	case gojq.TermTypeIndex:
-		s, ok := constant(t.Index)
-		if !ok {
-			return nil, &gojq.Query{Term: t}
+		if s, ok := constant(t.Index); ok {
+			return []step{s}
 		}
-		path = append(path, s)
-	default:
-		return nil, &gojq.Query{Term: t}
 	}
-	path, suffixes := constants(path, t.SuffixList)
-	switch {
-	case len(suffixes) == 0:
-		return path, nil
-	case suffixes[0].Optional: // the ? belongs to the index before it
-		return nil, &gojq.Query{Term: t}
-	}
-	return path, &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity, SuffixList: suffixes}}
+	return nil
 }
 
 // constants appends the steps at the start of suffixes that are constant to path, and returns the remaining suffixes.
@@ -113,33 +103,70 @@ func textStep(s *gojq.String) (step, bool) {
 	return step{key: append([]byte{}, s.Str...)}, s.Queries == nil && utf8.ValidString(s.Str)
 }
 
-// placesOf converts a path to places, each inside the previous one.
-func placesOf(path []step) *place {
-	places := &place{}
-	last := places
-	for n, s := range path {
-		next := &place{step: s, slot: n + 1}
-		last.parts, last = []*place{next}, next
+// follow returns the output of a program that only follows a path. It returns nil for other programs, and if the path
+// causes an error, which gojq must report. It checks all of the value in which the path starts.
+func (p *Program) follow(in []byte, r *runState) ([]byte, error) {
+	if p.path == nil {
+		return nil, nil
 	}
-	return places
+	if p.root != "" {
+		in = r.value(p.root)
+	}
+	val, ok, end := followAt(in, scan.Skip(in, 0), maxDepth, p.path)
+	switch {
+	case end < 0 || scan.Skip(in, end) < len(in):
+		return nil, inputFault(scan.Valid(in, maxDepth))
+	case !ok:
+		return nil, nil
+	}
+	return val, nil
 }
 
-// follow returns the value in b at the path of p, without surrounding blanks, or null if a member or element does not
-// exist. ok is false if the path causes an error, which gojq must report. follow checks all of b.
-func (p *Program) follow(b []byte) (val []byte, ok bool, err error) {
-	var few [8]slot
-	slots := few[:]
-	if len(p.path) >= len(few) {
-		slots = make([]slot, len(p.path)+1)
+// followAt returns the value at path in the value that starts at b[i], or null if a member or element does not exist. ok is
+// false if the path causes an error. end is where the value at i ends, or -1 if it is not valid. Among members with the same
+// name, the last one counts.
+func followAt(b []byte, i, depth int, path []step) (val []byte, ok bool, end int) {
+	kind := scan.Type(b[i:])
+	if len(path) == 0 || kind != 'o' && kind != 'a' {
+		end, err := scan.Value(b, i, depth)
+		switch {
+		case err != nil:
+			return nil, false, -1
+		case len(path) == 0:
+			return b[i:end], true, end
+		}
+		return null, kind == '0', end
 	}
-	if !p.places.read(b, slots) {
-		return nil, false, scan.Valid(b, maxDepth)
+	c, next, index := scan.ReadObjectAt(b, i, depth), path[0], path[0].index
+	if kind == 'a' {
+		c = scan.ReadArrayAt(b, i, depth)
 	}
-	end := slots[len(p.path)]
-	if end.text == nil {
-		return null, !end.wrong, nil
+	if index < 0 {
+		index += scan.Count(b[i:])
 	}
-	return end.text, true, nil
+	val, ok = null, (next.key != nil) == (kind == 'o')
+	fits := ok
+	n := -1
+	for key, more := c.NextKey(); more; key, more = c.NextKey() {
+		n++
+		if !fits || kind == 'o' && !next.isNamed(key) || kind == 'a' && n != index {
+			c.Value()
+			continue
+		}
+		if val, ok, end = followAt(b, c.Pos(), depth-1, path[1:]); end < 0 {
+			return nil, false, -1
+		}
+		c.SkipTo(end)
+	}
+	if c.Err() != nil {
+		return nil, false, -1
+	}
+	return val, ok, c.Pos()
+}
+
+// isNamed reports whether the text of a key, without quotes, stands for the name of s.
+func (s step) isNamed(key []byte) bool {
+	return string(key) == string(s.key) || odd(key) && unescape(key) == string(s.key)
 }
 
 // compact returns val without the blanks between tokens. If there are none, it returns val itself.

@@ -1,7 +1,6 @@
 package jq
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -40,7 +39,7 @@ func TestPathIsFollowedInTheText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, ok := path(p, json.RawMessage(in))
+		got, ok := p.Path(json.RawMessage(in))
 		if string(got) != want || ok != (want != "") {
 			t.Errorf("%s: got %s, %v; want %s", src, got, ok, want)
 		}
@@ -55,19 +54,10 @@ func TestPathIsFollowedInTheText(t *testing.T) {
 		"[{\"a\":1,\"\xff\":2}]": `1`,
 		`[{"\u0061":2,"a":1}]`:   `1`,
 	} {
-		if got, ok := path(odd, json.RawMessage(in)); string(got) != want || !ok {
+		if got, ok := odd.Path(json.RawMessage(in)); string(got) != want || !ok {
 			t.Errorf("%q: got %s, %v; want %s", in, got, ok, want)
 		}
 	}
-}
-
-// path returns the result of a path program without gojq.
-func path(p *Program, in json.RawMessage) (out []byte, ok bool) {
-	outs, ok := p.Quick(context.Background(), in, &Scratch{})
-	if !ok {
-		return nil, false
-	}
-	return outs[0], true
 }
 
 func TestPaths(t *testing.T) {

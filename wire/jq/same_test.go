@@ -10,9 +10,9 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// A program that only selects, compares and builds prints the same with full, partial and no decoding.
+// A program prints the same with and without a plan, with full and partial decoding.
 func TestRandomProgramsHaveTheSameOutput(t *testing.T) {
-	parts, plans, planned := 0, 0, 0
+	parts, plans := 0, 0
 	for seed := range uint64(4000) {
 		if testkit.Race && seed%8 != 0 { // scripts/check also runs this test without the race detector
 			continue
@@ -32,7 +32,6 @@ func TestRandomProgramsHaveTheSameOutput(t *testing.T) {
 		if p.plan != nil {
 			plans++
 		}
-		var s Scratch
 		for range 4 {
 			in := randomValue(r, 4)
 			if r.IntN(2) == 0 && len(in) < partFrom { // short values are always decoded whole
@@ -47,24 +46,11 @@ func TestRandomProgramsHaveTheSameOutput(t *testing.T) {
 			if got, want := judged(t, p, in), judged(t, &whole, in); got != want {
 				t.Fatalf("seed %d: %s of %s: %s, want %s", seed, src, in, got, want)
 			}
-			if outs, ok := p.Quick(t.Context(), json.RawMessage(in), &s); ok {
-				planned++
-				if got := fmt.Sprintf("%s<nil>", strings.Join(append(texts(outs), ""), " ")); got != want {
-					t.Fatalf("seed %d: %s of %s, again:\n got %s\nwant %s", seed, src, in, got, want)
-				}
-			}
 		}
 	}
-	if !testkit.Race && (parts < 1000 || plans < 800 || planned < 1500) {
-		t.Errorf("only %d programs look at parts; %d have a plan, which is used %d times", parts, plans, planned)
+	if !testkit.Race && (parts < 1000 || plans < 800) {
+		t.Errorf("only %d programs look at parts; %d have a plan", parts, plans)
 	}
-}
-
-func texts(outs [][]byte) (all []string) {
-	for _, out := range outs {
-		all = append(all, string(out))
-	}
-	return all
 }
 
 // judged returns the results of Truth and Holds.

@@ -19,12 +19,8 @@ import (
 // the order of keys. The zero value is ready for use. A nil source stores nothing.
 type source struct {
 	spans []span
-	finds int
-	at    map[uintptr]span // spans by id; nil if searching the list is faster
+	at    map[uintptr]span // spans by id, from the first search on
 }
-
-// findsFew is the number of linear searches after which the spans are put into a map.
-const findsFew = 4
 
 // A span is the text of an object or array in the input.
 type span struct {
@@ -77,29 +73,16 @@ func (s *source) find(v any) []byte {
 	if n == 0 || s == nil || len(s.spans) == 0 {
 		return nil
 	}
-	if s.finds++; s.at == nil && s.finds > findsFew {
+	if s.at == nil {
 		s.at = make(map[uintptr]span, len(s.spans))
 		for _, p := range s.spans {
 			s.at[p.id] = p
 		}
 	}
-	if p := s.span(id); p.length == n {
+	if p := s.at[id]; p.length == n {
 		return p.raw
 	}
 	return nil
-}
-
-// span returns the last span with this id, or an empty span.
-func (s *source) span(id uintptr) span {
-	if s.at != nil {
-		return s.at[id]
-	}
-	for i := len(s.spans) - 1; i >= 0; i-- {
-		if s.spans[i].id == id {
-			return s.spans[i]
-		}
-	}
-	return span{}
 }
 
 // encode returns the compact JSON of v. Parts of the input keep their original text, and objects that the program
@@ -114,7 +97,7 @@ func (s *source) append(b []byte, v any) ([]byte, error) {
 	case nil:
 		return append(b, null...), nil
 	case bool:
-		return append(b, boolean(v)...), nil
+		return strconv.AppendBool(b, v), nil
 	case int:
 		return strconv.AppendInt(b, int64(v), 10), nil
 	case int64:
@@ -150,18 +133,17 @@ func (s *source) appendObject(b []byte, m map[string]any) (_ []byte, err error) 
 		if i > 0 {
 			b = append(b, ',')
 		}
-		if b, err = s.append(b, k); err != nil {
-			return nil, err
-		}
-		if b, err = s.append(append(b, ':'), m[k]); err != nil {
+		if b, err = s.append(append(appendText(b, k), ':'), m[k]); err != nil {
 			return nil, err
 		}
 	}
 	return append(b, '}'), nil
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
+func sortedKeys(m map[string]any) []string {
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
+	slices.Sort(keys)
+	return keys
 }
 
 func (s *source) appendArray(b []byte, a []any) (_ []byte, err error) {

@@ -3,7 +3,6 @@ package jq
 import (
 	"context"
 	"encoding/json"
-	"sync"
 )
 
 // Truth reports whether any output is neither null nor false. It returns false if there are no outputs.
@@ -24,19 +23,13 @@ func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
 // last reports whether the last output is neither null nor false. It stops at the first output for which the answer is until. It
 // returns false if there are no outputs.
 func (p *Program) last(ctx context.Context, in json.RawMessage, vals Values, until bool) (is bool, err error) {
-	if is, ok := p.judge(ctx, in); ok {
-		return is, nil
-	}
 	r := runState{vals: vals}
-	code, part, err := p.start(in, &r)
-	switch {
-	case err != nil:
-		return false, err
-	case code == nil:
-		return truth(part), nil
+	part, err := p.follow(in, &r)
+	if err != nil || part != nil {
+		return err == nil && part[0] != 'n' && part[0] != 'f', err
 	}
-	err = p.each(ctx, code, part, &r, func(v any) (bool, error) {
-		is = v != nil && v != false
+	err = p.each(ctx, in, &r, func(v any) (bool, error) {
+		is = truth(v)
 		return is != until, nil
 	})
 	return is && err == nil, err
@@ -49,20 +42,4 @@ func (p *Program) First(ctx context.Context, in json.RawMessage) (first json.Raw
 		return false, nil
 	})
 	return first, err
-}
-
-// scratches are reused by runs whose outputs are not retained.
-var scratches = sync.Pool{New: func() any { return new(Scratch) }}
-
-// judge reports whether the output is neither null nor false. ok is false if gojq must compute it.
-func (p *Program) judge(ctx context.Context, in json.RawMessage) (is, ok bool) {
-	if p.code == nil || p.plan == nil {
-		return false, false
-	}
-	s := scratches.Get().(*Scratch)
-	defer scratches.Put(s)
-	if !p.plan.run(ctx, in, s) {
-		return false, false
-	}
-	return len(s.outs) > 0 && truth(s.outs[0]), true
 }

@@ -134,24 +134,6 @@ func (d *decoder) blanks() { d.i = scan.Skip(d.b, d.i) }
 // text reads a string token.
 func (d *decoder) text() string {
 	start := d.i + 1
-	for end := start; end < min(start+shortText, len(d.b)); end++ {
-		switch c := d.b[end]; {
-		case c == '"':
-			d.i = end + 1
-			return d.cut(start, end)
-		case c == '\\' || c >= utf8.RuneSelf:
-			return d.anyText()
-		}
-	}
-	return d.anyText()
-}
-
-// shortText is the length up to which text scans strings byte by byte.
-const shortText = 24
-
-// anyText is like text, but for strings that are long, have escapes or are not ASCII.
-func (d *decoder) anyText() string {
-	start := d.i + 1
 	end := start + bytes.IndexByte(d.b[start:], '"')
 	if raw := d.b[start:end]; bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
 		d.i = end + 1

@@ -2,11 +2,8 @@ package jq
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"sync"
-
-	"github.com/itchyny/gojq"
 )
 
 // declared is a declared variable, with the parts of its value that a program reads.
@@ -25,46 +22,22 @@ func used(src string, names []string) (some []declared) {
 	return some
 }
 
-// splitVariable is like split, but for a query that begins with a declared variable, such as $params.name. root is
-// the variable's name. For other queries, path is nil and rest is query.
-func (p *Program) splitVariable(query *gojq.Query) (root string, path []step, rest *gojq.Query) {
-	first := query
-	for first.Op == gojq.OpPipe && first.Term == nil && len(first.Patterns) == 0 {
-		first = first.Left
-	}
-	if first.Term == nil || first.Term.Type != gojq.TermTypeFunc {
-		return "", nil, query
-	}
-	name, ok := strings.CutPrefix(first.Term.Func.Name, "$")
-	if !ok || !slices.ContainsFunc(p.vars, func(v declared) bool { return v.name == name }) {
-		return "", nil, query
-	}
-	term := *first.Term
-	term.Type, term.Func = gojq.TermTypeIdentity, nil
-	path, rest = split(replaced(query, first, &term))
-	if path == nil {
-		return "", nil, query
-	}
-	return name, path, rest
-}
-
-// replaced returns query with its first part, first, replaced by term.
-func replaced(query, first *gojq.Query, term *gojq.Term) *gojq.Query {
-	q := *query
-	if query == first {
-		q.Term = term
-	} else {
-		q.Left = replaced(query.Left, first, term)
-	}
-	return &q
-}
-
 // Values returns the value of a declared variable for one run, as JSON. A nil result means null.
 type Values func(name string) json.RawMessage
 
 // IsPath reports whether p only follows a path in its input or in a declared variable. Such a program decodes nothing,
 // and its output is a part of the input.
-func (p *Program) IsPath() bool { return p.path != nil && p.code == nil }
+func (p *Program) IsPath() bool { return p.path != nil }
+
+// Path returns the output of a program that only follows a path in its input, which must be in. The output may be a part
+// of in. ok is false for other programs, and if the path causes an error.
+func (p *Program) Path(in json.RawMessage) (out json.RawMessage, ok bool) {
+	if p.path == nil || p.root != "" {
+		return nil, false
+	}
+	part, _ := p.follow(in, nil)
+	return compact(part), part != nil
+}
 
 // A runState is the state of a run: the values of the declared variables, and the texts of parts of the input.
 type runState struct {

@@ -48,7 +48,7 @@ func TestDeclared(t *testing.T) {
 			t.Errorf("%s: got %s, %v, want %s", src, got, err, want)
 		}
 	}
-	for src, path := range map[string]bool{"$params.a": true, ".x[0]": true, ".": true, ".a | .b": false, "$params": true, ".a + 1": false, "{a}": false} {
+	for src, path := range map[string]bool{"$params.a": true, ".x[0]": true, ".": true, ".a | .b": true, "$params": true, ".a + 1": false, "{a}": false} {
 		p, err := Compile(src, Options{Declared: []string{"params"}})
 		if err != nil || p.IsPath() != path {
 			t.Errorf("%s: IsPath is not %v (%v)", src, path, err)
@@ -77,7 +77,7 @@ func TestTextIsWrittenAsGojqDoes(t *testing.T) {
 
 // Selected values keep their text, whether the input has few or many values, and with duplicate members.
 func TestSelectedValuesKeepTheirText(t *testing.T) {
-	for n := range 3 * findsFew {
+	for n := range 12 {
 		var parts []string
 		for i := range n {
 			parts = append(parts, fmt.Sprintf(`{"z":%d,"a":[1.0,{"y":"\u00e9","b":1e2}]}`, i))

@@ -129,22 +129,6 @@ func (c *Cursor) Object() (in Cursor, ok bool) {
 	return ReadObjectAt(c.b, c.i, c.depth), true
 }
 
-// Array is like Object, but for an array.
-func (c *Cursor) Array() (in Cursor, ok bool) {
-	if c.i >= len(c.b) || c.b[c.i] != '[' {
-		return Cursor{}, false
-	}
-	return ReadArrayAt(c.b, c.i, c.depth), true
-}
-
-// Peek returns the first byte of the value after NextKey, or 0 if there is none.
-func (c *Cursor) Peek() byte {
-	if c.i >= len(c.b) {
-		return 0
-	}
-	return c.b[c.i]
-}
-
 // SkipTo moves to end, the end of the value after NextKey, which the caller has checked.
 func (c *Cursor) SkipTo(end int) { c.i = end }
 
