@@ -1,12 +1,13 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
+	"bufio"
 	"io"
+	"iter"
+	"slices"
 	"time"
 
-	"rpcx/wire"
+	"rpcx/wire/scan"
 )
 
 // The JSON form is specific to rpcx. It contains all members of the structs, on one line.
@@ -16,78 +17,65 @@ import (
 //
 // status is passed, failed, error or skipped.
 
-type jsonReport struct {
-	Totals
-	Suites []jsonSuite `json:"suites"`
-}
-
 type jsonSuite struct {
 	Name    string     `json:"name"`
 	Started *time.Time `json:"started,omitempty"`
 	Totals
-	Cases []jsonCase `json:"cases"`
 }
 
 type jsonCase struct {
-	Name     string    `json:"name"`
-	Class    string    `json:"class,omitempty"`
-	Status   status    `json:"status"`
-	Seconds  float64   `json:"seconds"`
-	Failures []Failure `json:"failures,omitempty"`
-	Error    string    `json:"error,omitempty"`
-	Skipped  string    `json:"skipped,omitempty"`
-	Stdout   string    `json:"stdout,omitempty"`
+	Name    string  `json:"name"`
+	Class   string  `json:"class,omitempty"`
+	Status  status  `json:"status"`
+	Seconds float64 `json:"seconds"`
 }
 
-func writeJSON(w io.Writer, suites []Suite) error {
-	doc := jsonReport{Totals: Count(suites...), Suites: []jsonSuite{}}
-	var later placeholders
-	doc.Suites = append(doc.Suites, wire.Map(suites, func(s Suite) jsonSuite { return jsonOf(s, &later) })...)
-	b, err := jsonLine(doc)
-	if err != nil {
-		return err
-	}
-	return later.write(w, append(b, '\n'))
+// jsonEnd contains the members after the failures of a case.
+type jsonEnd struct {
+	Error   string `json:"error,omitempty"`
+	Skipped string `json:"skipped,omitempty"`
+	Stdout  string `json:"stdout,omitempty"`
 }
 
-// jsonLine returns v as JSON on one line, in which <, > and & are not escaped.
-func jsonLine(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
-func jsonOf(s Suite, later *placeholders) jsonSuite {
-	out := jsonSuite{Name: s.Name, Totals: Count(s), Cases: []jsonCase{}}
-	if !s.Started.IsZero() {
-		out.Started = &s.Started
-	}
-	for _, c := range s.Cases {
-		j := jsonCase{Name: c.Name, Class: c.Class, Status: c.status(), Seconds: c.Duration.Seconds(), Error: c.Error, Skipped: c.Skipped, Stdout: c.Stdout}
-		if c.failures() > 0 {
-			mark := Failure{Message: later.add(func(w io.Writer) error { return jsonFailures(w, c) })}
-			whole, _ := jsonLine(mark)
-			later.extend(whole)
-			j.Failures = []Failure{mark}
+// writeJSON writes the failures one by one, because they may be too many for memory.
+func writeJSON(out io.Writer, suites []Suite) error {
+	w := bufio.NewWriterSize(out, 64<<10)
+	array(w, scan.JSON(Count(suites...)), "suites", slices.Values(suites), func(s Suite) {
+		head := jsonSuite{Name: s.Name, Totals: Count(s)}
+		if !s.Started.IsZero() {
+			head.Started = &s.Started
 		}
-		out.Cases = append(out.Cases, j)
-	}
-	return out
+		array(w, scan.JSON(head), "cases", slices.Values(s.Cases), func(c Case) {
+			head, end := scan.JSON(jsonCase{c.Name, c.Class, c.status(), c.Duration.Seconds()}), scan.JSON(jsonEnd{c.Error, c.Skipped, c.Stdout})
+			if c.failures() > 0 {
+				array(w, head, "failures", c.all(), func(f Failure) { w.Write(scan.JSON(f)) })
+			} else {
+				w.Write(head[:len(head)-1])
+			}
+			if string(end) != "{}" {
+				end[0] = ','
+			} else {
+				end = end[1:]
+			}
+			w.Write(end)
+		})
+		w.WriteString("}")
+	})
+	w.WriteString("}\n")
+	return w.Flush()
 }
 
-func jsonFailures(w io.Writer, c Case) error {
-	between := ""
-	for f := range c.all() {
-		b, err := jsonLine(f)
-		if err == nil {
-			_, err = w.Write(append([]byte(between), b...))
-		}
-		if err != nil {
-			return err
-		}
-		between = ","
+// array writes an object without its closing brace, and with an array as a further member, whose elements write writes.
+func array[E any](w *bufio.Writer, object []byte, name string, elements iter.Seq[E], write func(e E)) {
+	w.Write(object[:len(object)-1])
+	separator := `,"` + name + `":[`
+	for e := range elements {
+		w.WriteString(separator)
+		write(e)
+		separator = ","
 	}
-	return nil
+	if separator != "," {
+		w.WriteString(separator)
+	}
+	w.WriteString("]")
 }

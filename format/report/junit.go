@@ -1,10 +1,12 @@
 package report
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 
 	"rpcx/wire"
@@ -33,7 +35,7 @@ type junitCase struct {
 	Class   string        `xml:"classname,attr"`
 	Time    seconds       `xml:"time,attr"`
 	Skipped *junitMessage `xml:"skipped"`
-	Failure *junitMessage `xml:"failure"`
+	Failure *junitFailure `xml:"failure"`
 	Error   *junitMessage `xml:"error"`
 	Stdout  string        `xml:"system-out,omitempty"`
 }
@@ -44,62 +46,68 @@ type junitMessage struct {
 	Text    string `xml:",chardata"`
 }
 
-func writeJUnit(w io.Writer, suites []Suite) error {
-	doc := junitSuites{Name: "rpcx", Totals: Count(suites...)}
-	var later placeholders
-	doc.Suites = wire.Map(suites, func(s Suite) junitSuite { return junitOf(s, &later) })
-	b, err := xml.MarshalIndent(doc, "", "  ")
-	if err != nil {
-		return fmt.Errorf("writing JUnit XML: %w", err)
-	}
-	return later.write(w, append(append([]byte(xml.Header), b...), '\n'))
+// A junitFailure contains all problems of a case. Its message is the first one.
+type junitFailure struct {
+	junitMessage
+	all iter.Seq[Failure]
+	out *bufio.Writer // the encoder's writer
 }
 
-func junitOf(s Suite, later *placeholders) junitSuite {
+// MarshalXML implements xml.Marshaler. It writes the problems one by one, because they may be too many for memory.
+func (f *junitFailure) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
+	start.Attr = []xml.Attr{{Name: xml.Name{Local: "message"}, Value: f.Message}, {Name: xml.Name{Local: "type"}, Value: f.Type}}
+	if err := cmp.Or(e.EncodeToken(start), e.Flush()); err != nil {
+		return err
+	}
+	for p := range f.all {
+		text := p.Message + "\n"
+		if p.Detail != "" {
+			text += strings.TrimRight(p.Detail, "\n") + "\n"
+		}
+		if err := xml.EscapeText(f.out, []byte(text)); err != nil {
+			return err
+		}
+	}
+	return e.EncodeToken(start.End())
+}
+
+func writeJUnit(w io.Writer, suites []Suite) error {
+	out := bufio.NewWriter(w)
+	out.WriteString(xml.Header)
+	e := xml.NewEncoder(out)
+	e.Indent("", "  ")
+	if err := e.Encode(junitSuites{Name: "rpcx", Totals: Count(suites...), Suites: wire.Map(suites, func(s Suite) junitSuite { return junitOf(s, out) })}); err != nil {
+		return err
+	}
+	out.WriteString("\n")
+	return out.Flush()
+}
+
+func junitOf(s Suite, w *bufio.Writer) junitSuite {
 	out := junitSuite{Name: s.Name, Totals: Count(s)}
 	if !s.Started.IsZero() {
 		out.Timestamp = s.Started.UTC().Format("2006-01-02T15:04:05")
 	}
-	out.Cases = wire.Map(s.Cases, func(c Case) junitCase { return junitCaseOf(s.Name, c, later) })
+	out.Cases = wire.Map(s.Cases, func(c Case) junitCase { return junitCaseOf(s.Name, c, w) })
 	return out
 }
 
 // junitCaseOf returns one case. Programs that read the report sort cases into a tree by classname. For a case without a
 // class, classname is the name of the suite.
-func junitCaseOf(suite string, c Case, later *placeholders) junitCase {
+func junitCaseOf(suite string, c Case, w *bufio.Writer) junitCase {
 	out := junitCase{Name: c.Name, Class: c.Class, Time: seconds(c.Duration.Seconds()), Stdout: c.Stdout}
 	out.Class = cmp.Or(out.Class, suite)
 	switch c.status() {
 	case failed:
-		out.Failure = junitFailure(c, later)
+		first := c.first()
+		out.Failure = &junitFailure{junitMessage{Message: first.Message, Type: cmp.Or(first.Kind, "failure")}, c.all(), w}
+		if more := c.failures() - 1; more > 0 {
+			out.Failure.Message += fmt.Sprintf(" (and %d more)", more)
+		}
 	case broken:
 		out.Error = &junitMessage{Message: c.Error, Type: "error"}
 	case skipped:
 		out.Skipped = &junitMessage{Message: c.Skipped}
 	}
 	return out
-}
-
-// junitFailure converts all problems of a case to one element. Its message is the first problem, and its text contains
-// all of them.
-func junitFailure(c Case, later *placeholders) *junitMessage {
-	first := c.first()
-	m := &junitMessage{Message: first.Message, Type: first.Kind}
-	m.Type = cmp.Or(m.Type, "failure")
-	if more := c.failures() - 1; more > 0 {
-		m.Message += fmt.Sprintf(" (and %d more)", more)
-	}
-	m.Text = later.add(func(w io.Writer) error {
-		for f := range c.all() {
-			text := f.Message + "\n"
-			if f.Detail != "" {
-				text += strings.TrimRight(f.Detail, "\n") + "\n"
-			}
-			if err := xml.EscapeText(w, []byte(text)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return m
 }

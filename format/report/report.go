@@ -4,7 +4,6 @@
 //	report.go                    the structs of a report, and its totals
 //	target.go                    the value of --report: a format and a file
 //	tap.go, junit.go, json.go    one format each
-//	placeholders.go              texts that are inserted into a finished document
 package report
 
 import (
