@@ -90,7 +90,7 @@ var floors = []floor{
 	{"wire/session/daemon", []string{"wire", "wire/*"}, nil},
 	{"format", []string{"wire", "wire/scan", "wire/syserr", "wire/redact", "wire/jq", "wire/jq/ahead", "wire/catalog", "format/*"}, []string{"golang.org/x/term"}},
 	{"format/render", []string{"wire", "wire/scan", "wire/userfile"}, nil},
-	{"format/report", []string{"wire", "format"}, nil},
+	{"format/report", []string{"wire", "wire/scan", "format"}, nil},
 	{"format/keyboard", nil, []string{"golang.org/x/text/width"}},
 	{"format/tapeview", []string{"wire", "wire/scan", "wire/redact", "wire/jq", "wire/tape", "format"}, nil},
 	{"commands/params", []string{"wire", "wire/scan", "wire/redact", "wire/catalog", "wire/schema", "wire/userfile"}, nil},

@@ -137,19 +137,17 @@ func followAt(b []byte, i, depth int, path []step) (val []byte, ok bool, end int
 		}
 		return null, kind == '0', end
 	}
-	c, next, index := scan.ReadObjectAt(b, i, depth), path[0], path[0].index
+	c, next := scan.ReadObjectAt(b, i, depth), path[0]
 	if kind == 'a' {
 		c = scan.ReadArrayAt(b, i, depth)
 	}
-	if index < 0 {
-		index += scan.Count(b[i:])
+	if next.index < 0 {
+		next.index += scan.Count(b[i:])
 	}
 	val, ok = null, (next.key != nil) == (kind == 'o')
-	fits := ok
-	n := -1
+	n := 0
 	for key, more := c.NextKey(); more; key, more = c.NextKey() {
-		n++
-		if !fits || kind == 'o' && !next.isNamed(key) || kind == 'a' && n != index {
+		if n++; !next.leadsTo(key, n-1) {
 			c.Value()
 			continue
 		}
@@ -164,8 +162,11 @@ func followAt(b []byte, i, depth int, path []step) (val []byte, ok bool, end int
 	return val, ok, c.Pos()
 }
 
-// isNamed reports whether the text of a key, without quotes, stands for the name of s.
-func (s step) isNamed(key []byte) bool {
+// leadsTo reports whether s leads to the member with the text key, without quotes, or, if key is nil, to element n.
+func (s step) leadsTo(key []byte, n int) bool {
+	if s.key == nil || key == nil {
+		return s.key == nil && key == nil && n == s.index
+	}
 	return string(key) == string(s.key) || odd(key) && unescape(key) == string(s.key)
 }
 
