@@ -5,10 +5,10 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A finder finds the end of the array or object at the start of a window. It reads each byte at most twice, regardless
-// of how the bytes arrive.
+// A finder finds the end of the array or object at the start of a window. It reads each byte at most three times,
+// regardless of how the bytes arrive.
 type finder struct {
-	seen int // the number of bytes that were passed to the decoder
+	seen int // the length of the window in the last call, if the value needs more bytes
 	slow scan.Decoder
 }
 
@@ -25,15 +25,9 @@ func (f *finder) find(win []byte, depth int) (end int, err error) {
 		f.slow.Depth = depth
 		f.slow.Reset()
 	}
-	n, done, err := f.slow.Next(win[f.seen:])
-	f.seen += n
-	switch {
-	case err != nil:
+	end, done, err := f.slow.Next(win)
+	if f.seen = len(win); done || err != nil {
 		f.seen = 0
-		return 0, err
-	case done:
-		end, f.seen = f.seen, 0
-		return end, nil
 	}
-	return 0, nil
+	return end, err
 }

@@ -8,28 +8,36 @@ import (
 )
 
 // An Object writes a JSON object, member by member. Its zero value is usable. It does not check for repeated keys.
-type Object struct {
+type Object struct{ builder }
+
+// An Array writes a JSON array, element by element. Its zero value is usable.
+type Array struct{ builder }
+
+// A builder writes the parts of an object or array.
+type builder struct {
 	b      []byte
 	opened bool
 }
 
-// AppendObject returns an Object whose End appends the object to dst.
-func AppendObject(dst []byte) Object { return Object{b: dst} }
-
-// next appends the brace or comma that precedes a member.
-func (o *Object) next() {
-	c := byte(',')
-	if !o.opened {
-		o.opened, c = true, '{'
+// next appends the opening bracket open, or the comma that precedes a further part.
+func (w *builder) next(open byte) {
+	if w.b == nil {
+		w.b = make([]byte, 0, 64)
 	}
-	if o.b == nil {
-		o.b = make([]byte, 0, 64)
+	if w.opened {
+		open = ','
 	}
-	o.b = append(o.b, c)
+	w.b, w.opened = append(w.b, open), true
 }
 
+// Empty reports whether the object or array has no parts.
+func (w *builder) Empty() bool { return !w.opened }
+
+// AppendObject returns an Object whose End appends the object to dst.
+func AppendObject(dst []byte) Object { return Object{builder{b: dst}} }
+
 func (o *Object) key(name string) {
-	o.next()
+	o.next('{')
 	o.b = append(AppendQuoted(o.b, name), ':')
 }
 
@@ -62,7 +70,7 @@ func (o *Object) CompactMember(key, val []byte) {
 }
 
 func (o *Object) rawKey(key []byte) {
-	o.next()
+	o.next('{')
 	o.b = append(o.b, '"')
 	o.b = append(o.b, key...)
 	o.b = append(o.b, '"', ':')
@@ -93,7 +101,7 @@ func (o *Object) Inside(obj []byte) {
 		return
 	}
 	if inner = Trim(inner[1 : len(inner)-1]); len(inner) > 0 {
-		o.next()
+		o.next('{')
 		o.b = Compact(o.b, inner)
 	}
 }
@@ -130,13 +138,10 @@ func (o *Object) Value(name string, v any) {
 	}
 }
 
-// Empty reports whether the object has no members.
-func (o *Object) Empty() bool { return !o.opened }
-
 // End returns the bytes given to AppendObject, followed by the object. The Object must not be used afterwards.
 func (o *Object) End() []byte {
 	if !o.opened {
-		o.next()
+		o.next('{')
 	}
 	return append(o.b, '}')
 }
@@ -149,46 +154,31 @@ func (o *Object) EndOrNil() []byte {
 	return o.End()
 }
 
-// An Array writes a JSON array, element by element.
-type Array struct {
-	b      []byte
-	opened bool
-}
-
 // AppendArray returns an Array whose End appends the array to dst.
-func AppendArray(dst []byte) Array { return Array{b: dst} }
-
-// next appends the bracket or comma that precedes an element.
-func (a *Array) next() {
-	c := byte(',')
-	if !a.opened {
-		a.opened, c = true, '['
-	}
-	a.b = append(a.b, c)
-}
+func AppendArray(dst []byte) Array { return Array{builder{b: dst}} }
 
 // Add adds the JSON val unchanged as an element.
 func (a *Array) Add(val []byte) {
-	a.next()
+	a.next('[')
 	a.b = append(a.b, val...)
 }
 
 // Compact is like Add, but writes val on one line (see the function Compact).
 func (a *Array) Compact(val []byte) {
-	a.next()
+	a.next('[')
 	a.b = Compact(a.b, val)
 }
 
 // Text adds a string.
 func (a *Array) Text(text string) {
-	a.next()
+	a.next('[')
 	a.b = AppendQuoted(a.b, text)
 }
 
 // End returns the bytes given to AppendArray, followed by the array. The Array must not be used afterwards.
 func (a *Array) End() []byte {
 	if !a.opened {
-		a.next()
+		a.next('[')
 	}
 	return append(a.b, ']')
 }

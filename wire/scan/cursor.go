@@ -64,17 +64,11 @@ func open(b []byte, i, depth int, start, end byte, other fault) Cursor {
 // Next returns the next member: its key, without quotes but with escapes, and its value. Both are sub-slices of the
 // input. ok is false after the last member or if the bytes are invalid.
 func (c *Cursor) Next() (key, val []byte, ok bool) {
-	if key, ok = c.NextKey(); !ok {
-		return nil, nil, false
+	if key, ok = c.NextKey(); ok {
+		val = c.Value()
+		ok = c.bad == none
 	}
-	start := c.i
-	end, bad := value(c.b, start, c.depth)
-	if bad != none {
-		c.fail(end, bad)
-		return nil, nil, false
-	}
-	c.i = end
-	return key, c.b[start:end], true
+	return key, val, ok
 }
 
 // NextKey moves to the next member and stops before the value. The caller must then call Value, Skip or SkipTo.
@@ -93,10 +87,8 @@ func (c *Cursor) NextKey() (key []byte, ok bool) {
 		c.first = false
 	case b[i] == ',':
 		i = Skip(b, i+1)
-	case c.close == '}':
-		return nil, c.fail(i, noCommaObject)
 	default:
-		return nil, c.fail(i, noCommaArray)
+		return nil, c.fail(i, noComma(c.close))
 	}
 	if c.close == '}' {
 		end, next, bad := keyAndColon(b, i)

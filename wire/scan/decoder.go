@@ -1,40 +1,25 @@
 package scan
 
-// A Decoder checks one JSON value that arrives in pieces, and finds its end. It reads each byte once. A Decoder with
-// only a Depth is ready for use.
+// A Decoder checks one JSON value that arrives in pieces, and finds its end. It reads each byte at most twice, and does
+// not recurse. A Decoder with only a Depth is ready for use.
 type Decoder struct {
 	Depth int // the maximum nesting of arrays and objects
 
-	open  []byte // the brackets that are open, '{' or '['
-	state state
-	key   bool   // the current string is a key
-	word  string // the missing characters of a literal
-	hex   int    // the number of missing digits in an escape
-	off   int    // the number of bytes that Next has consumed
+	open  []byte // the closing brackets of the arrays and objects that are open
+	want  want   // the next token
+	first bool   // the next token may also be a closing bracket, because the array or object has just begun
+	i     int    // the offset of the next token
+	read  int    // the offset in the next token up to which it has been read
 }
 
-type state uint8
+// A want is the kind of token that must follow.
+type want uint8
 
 const (
-	wantValue state = iota // 0 outside of numbers
-	wantElement
-	wantFirstElement
-	wantFirstKey
+	wantValue want = iota
 	wantKey
 	wantColon
-	afterElement
-	inString
-	inEscape
-	inHex
-	inLiteral
-	afterMinus
-	afterZero
-	inInteger
-	afterPoint
-	inFraction
-	afterE
-	afterESign
-	inExponent
+	wantSeparator // a comma or the closing bracket
 	complete
 )
 
@@ -43,237 +28,103 @@ func (d *Decoder) Reset() {
 	*d = Decoder{Depth: d.Depth, open: d.open[:0]}
 }
 
-// Next reads more bytes of the value. n is the number of bytes that belong to the value or to blanks before it. done
-// reports that the value is complete. A number ends before the first byte that is not part of it. An error is an *Error
-// whose offset counts from the first byte after Reset. b[n] is then the invalid byte.
-func (d *Decoder) Next(b []byte) (n int, done bool, err error) {
-	for n < len(b) {
-		if d.state == inString {
-			if n = plain(b, n); n == len(b) {
-				break
-			}
+// Next reads b, which contains all bytes since Reset. It returns the end of the value if done is true. Otherwise it needs
+// more bytes, because the value is incomplete or is a number that may continue. An error is an *Error.
+func (d *Decoder) Next(b []byte) (end int, done bool, err error) {
+	for d.want != complete {
+		if d.i = Skip(b, d.i); d.i >= len(b) {
+			return 0, false, nil
 		}
-		consumed, bad := d.step(b[n])
-		if bad != none {
-			err = bad.at(d.off + n)
-			d.off += n
-			return n, false, err
-		}
-		if consumed {
-			n++
-		}
-		if d.state == complete {
-			d.off += n
-			return n, true, nil
-		}
-	}
-	d.off += n
-	return n, false, nil
-}
-
-// End reports whether the value is complete if no bytes follow. A number at the top level, for example, is.
-func (d *Decoder) End() bool {
-	switch d.state {
-	case complete:
-		return true
-	case afterZero, inInteger, inFraction, inExponent:
-		return len(d.open) == 0
-	}
-	return false
-}
-
-// step reads one byte. consumed is false if c follows a number and must be read again.
-func (d *Decoder) step(c byte) (consumed bool, bad fault) {
-	switch d.state {
-	case wantValue, wantElement, wantFirstElement, wantFirstKey, wantKey, wantColon, afterElement:
-		if class[c]&isBlank != 0 {
-			return true, none
-		}
-		return true, d.between(c)
-	case inString, inEscape, inHex:
-		return true, d.inside(c)
-	case inLiteral:
-		if c != d.word[0] {
-			return true, badLiteral
-		}
-		if d.word = d.word[1:]; d.word == "" {
-			d.ended()
-		}
-		return true, none
-	case complete:
-		return false, none
-	}
-	return d.number(c)
-}
-
-// between processes a byte outside of tokens.
-func (d *Decoder) between(c byte) fault {
-	switch d.state {
-	case wantFirstElement:
-		if c == ']' {
-			d.closed()
-			return none
-		}
-		return d.start(c)
-	case wantFirstKey, wantKey:
-		switch {
-		case c == '"':
-			d.state, d.key = inString, true
-		case c == '}' && d.state == wantFirstKey:
-			d.closed()
+		switch end, bad := d.token(b); bad {
+		case none:
+			d.i = end
+		case cut:
+			return 0, false, nil
 		default:
-			return noKey
+			return 0, false, bad.at(end)
 		}
-		return none
-	case wantColon:
-		if c != ':' {
-			return noColon
-		}
-		d.state = wantValue
-		return none
-	case afterElement:
-		return d.separator(c)
 	}
-	return d.start(c)
+	return d.i, true, nil
 }
 
-func (d *Decoder) separator(c byte) fault {
-	if d.open[len(d.open)-1] == '{' {
-		switch c {
-		case ',':
-			d.state = wantKey
-		case '}':
-			d.closed()
-		default:
-			return noCommaObject
-		}
-		return none
-	}
-	switch c {
-	case ',':
-		d.state = wantElement
-	case ']':
-		d.closed()
-	default:
-		return noCommaArray
-	}
-	return none
-}
-
-// start processes the first byte of a value.
-func (d *Decoder) start(c byte) fault {
-	switch c {
-	case '{', '[':
-		if len(d.open) >= d.Depth {
-			return deep
-		}
-		d.open = append(d.open, c)
-		d.state = wantFirstKey
-		if c == '[' {
-			d.state = wantFirstElement
-		}
-	case '"':
-		d.state, d.key = inString, false
-	case 't':
-		d.state, d.word = inLiteral, "rue"
-	case 'f':
-		d.state, d.word = inLiteral, "alse"
-	case 'n':
-		d.state, d.word = inLiteral, "ull"
-	case '-':
-		d.state = afterMinus
-	case '0':
-		d.state = afterZero
-	default:
-		if class[c]&isDigit == 0 {
-			return noValue
-		}
-		d.state = inInteger
-	}
-	return none
-}
-
-func (d *Decoder) closed() {
-	d.open = d.open[:len(d.open)-1]
-	d.ended()
-}
-
-func (d *Decoder) ended() {
-	d.state = afterElement
-	if len(d.open) == 0 {
-		d.state = complete
-	}
-}
-
-// inside processes a byte in a string.
-func (d *Decoder) inside(c byte) fault {
+// token reads the next token and returns its end.
+func (d *Decoder) token(b []byte) (end int, bad fault) {
+	c, first := b[d.i], d.first
+	d.first = false
 	switch {
-	case d.state == inEscape && c == 'u':
-		d.state, d.hex = inHex, 4
-	case d.state == inEscape:
-		switch c {
-		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-			d.state = inString
-		default:
-			return badEscape
+	case d.want == wantColon && c != ':':
+		return d.i, noColon
+	case d.want == wantColon:
+		d.want = wantValue
+	case (first || d.want == wantSeparator) && c == d.open[len(d.open)-1]:
+		d.open = d.open[:len(d.open)-1]
+		d.ended()
+	case d.want == wantSeparator:
+		return d.separator(c)
+	case d.want == wantKey && c != '"':
+		return d.i, noKey
+	case c != '{' && c != '[':
+		return d.scalar(b)
+	case len(d.open) >= d.Depth:
+		return d.i, deep
+	case c == '{':
+		d.open, d.want, d.first = append(d.open, '}'), wantKey, true
+	default:
+		d.open, d.want, d.first = append(d.open, ']'), wantValue, true
+	}
+	return d.i + 1, none
+}
+
+// separator reads c, the byte after a member or an element.
+func (d *Decoder) separator(c byte) (int, fault) {
+	end := d.open[len(d.open)-1]
+	if c != ',' {
+		return d.i, noComma(end)
+	}
+	d.want = wantValue
+	if end == '}' {
+		d.want = wantKey
+	}
+	return d.i + 1, none
+}
+
+// scalar reads a key or a value that is neither an array nor an object. If b ends before it does, the next call continues
+// at read.
+func (d *Decoder) scalar(b []byte) (end int, bad fault) {
+	switch Type(b[d.i:]) {
+	case 's':
+		end, bad = stringRest(b, max(d.i+1, d.read))
+		d.read = end
+	case 'n': // the number ends before the first byte that cannot be part of it
+		for d.read = max(d.i, d.read); d.read < len(b) && inNumber(b[d.read]); {
+			d.read++
 		}
-	case d.state == inHex:
-		if class[c]&isHex == 0 {
-			return badEscape
+		if d.read == len(b) {
+			return d.read, cut
 		}
-		if d.hex--; d.hex == 0 {
-			d.state = inString
-		}
-	case c == '\\':
-		d.state = inEscape
-	case c < ' ':
-		return badControl
-	case c != '"':
-	case d.key:
-		d.state = wantColon
+		end, bad = number(b, d.i)
+	default:
+		end, bad = value(b, d.i, 0)
+	}
+	switch {
+	case bad != none:
+	case d.want == wantKey:
+		d.want = wantColon
 	default:
 		d.ended()
 	}
-	return none
+	return end, bad
 }
 
-// numbers contains, for each state inside a number, the next state for each class of bytes, or 0 if there is none.
-var numbers = [...]struct {
-	zero, digit, point, e, sign state
-	open                        bool // the number must not end here
-}{
-	afterMinus: {zero: afterZero, digit: inInteger, open: true},
-	afterZero:  {point: afterPoint, e: afterE},
-	inInteger:  {zero: inInteger, digit: inInteger, point: afterPoint, e: afterE},
-	afterPoint: {zero: inFraction, digit: inFraction, open: true},
-	inFraction: {zero: inFraction, digit: inFraction, e: afterE},
-	afterE:     {zero: inExponent, digit: inExponent, sign: afterESign, open: true},
-	afterESign: {zero: inExponent, digit: inExponent, open: true},
-	inExponent: {zero: inExponent, digit: inExponent},
+// ended records that a value is complete.
+func (d *Decoder) ended() {
+	d.want = wantSeparator
+	if len(d.open) == 0 {
+		d.want = complete
+	}
 }
 
-// number processes a byte that belongs to a number or follows it.
-func (d *Decoder) number(c byte) (consumed bool, bad fault) {
-	step, next := &numbers[d.state], wantValue
-	switch c {
-	case '0':
-		next = step.zero
-	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		next = step.digit
-	case '.':
-		next = step.point
-	case 'e', 'E':
-		next = step.e
-	case '+', '-':
-		next = step.sign
-	}
-	switch {
-	case next != wantValue:
-		d.state = next
-		return true, none
-	case step.open:
-		return true, badNumber
-	}
-	d.ended()
-	return false, none
+// inNumber reports whether c can be part of a number.
+func inNumber(c byte) bool {
+	return class[c]&isDigit != 0 || c == '+' || c == '-' || c == '.' || c|0x20 == 'e'
 }

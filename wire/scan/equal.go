@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strconv"
 )
@@ -20,9 +21,9 @@ func Equal(a, b []byte) bool {
 	}
 	switch kind {
 	case 'o':
-		return equalMembers(members(a), members(b))
+		return maps.EqualFunc(maps.Collect(Named(a)), maps.Collect(Named(b)), Equal)
 	case 'a':
-		return equalElements(a, b)
+		return slices.EqualFunc(slices.Collect(Elements(a)), slices.Collect(Elements(b)), Equal)
 	case 's':
 		if bytes.IndexByte(a, '\\') < 0 && bytes.IndexByte(b, '\\') < 0 {
 			return false // equal values would have equal bytes
@@ -34,45 +35,6 @@ func Equal(a, b []byte) bool {
 		return equalNumbers(a, b)
 	}
 	return false // equal literals have equal bytes
-}
-
-func equalElements(a, b []byte) bool {
-	x, y := ReadArray(a, trusted), ReadArray(b, trusted)
-	for {
-		_, v, ok := x.Next()
-		_, w, also := y.Next()
-		if !ok || !also {
-			return ok == also && x.bad == none && y.bad == none
-		}
-		if !Equal(v, w) {
-			return false
-		}
-	}
-}
-
-func members(obj []byte) map[string][]byte {
-	all := make(map[string][]byte)
-	m := ReadObject(obj, trusted)
-	for k, v, ok := m.Next(); ok; k, v, ok = m.Next() {
-		all[Key(k)] = v
-	}
-	if m.bad != none {
-		return nil
-	}
-	return all
-}
-
-func equalMembers(a, b map[string][]byte) bool {
-	if len(a) != len(b) || a == nil || b == nil {
-		return false
-	}
-	for key, v := range a {
-		w, ok := b[key]
-		if !ok || !Equal(v, w) {
-			return false
-		}
-	}
-	return true
 }
 
 // A decimal is a number 0.digits × 10^exp, where digits has no zeros at either end.

@@ -110,8 +110,19 @@ func Value(b []byte, i, depth int) (end int, err error) {
 }
 
 // Valid returns nil if b is exactly one JSON value, perhaps surrounded by blanks.
-func Valid(b []byte, depth int) error {
-	i, bad := value(b, Skip(b, 0), depth)
+func Valid(b []byte, depth int) error { return whole(b, depth, nil) }
+
+// Keys checks b like Valid. It passes the name of each member at any depth to see, without quotes, and every other
+// string to text, with quotes. Escapes stay unchanged. If b is invalid, they receive only the strings before the error.
+func Keys(b []byte, depth int, see, text func(b []byte)) error {
+	return whole(b, depth, &visitor{see, text})
+}
+
+// A visitor receives the strings of a value: see the names of members, and text all others.
+type visitor struct{ see, text func(b []byte) }
+
+func whole(b []byte, depth int, v *visitor) error {
+	i, bad := visit(b, Skip(b, 0), depth, v)
 	if bad == none {
 		if i = Skip(b, i); i < len(b) {
 			bad = trailing
@@ -145,17 +156,24 @@ var types = [256]byte{
 
 // value checks the value at b[i]. It returns the end of the value, or the offset of the first error and its reason. It
 // recurses at most depth times.
-func value(b []byte, i, depth int) (int, fault) {
+func value(b []byte, i, depth int) (int, fault) { return visit(b, i, depth, nil) }
+
+// visit is like value, but also passes the strings of the value to v unless v is nil.
+func visit(b []byte, i, depth int, v *visitor) (int, fault) {
 	if i >= len(b) {
 		return len(b), cut
 	}
 	switch b[i] {
 	case '"':
-		return str(b, i)
+		end, bad := str(b, i)
+		if v != nil && bad == none {
+			v.text(b[i:end])
+		}
+		return end, bad
 	case '{':
-		return object(b, i, depth)
+		return parts(b, i, depth, '}', v)
 	case '[':
-		return array(b, i, depth)
+		return parts(b, i, depth, ']', v)
 	case 't':
 		return literal(b, i, "true")
 	case 'f':
@@ -168,20 +186,27 @@ func value(b []byte, i, depth int) (int, fault) {
 	return i, noValue
 }
 
-func object(b []byte, i, depth int) (int, fault) {
+// parts checks the object or array at b[i], which ends with the bracket end.
+func parts(b []byte, i, depth int, end byte, v *visitor) (int, fault) {
 	if depth <= 0 {
 		return i, deep
 	}
 	i = Skip(b, i+1)
-	if i < len(b) && b[i] == '}' {
+	if i < len(b) && b[i] == end {
 		return i + 1, none
 	}
 	for {
 		var bad fault
-		if _, i, bad = keyAndColon(b, i); bad != none {
-			return i, bad
+		if end == '}' {
+			start, stop := i, 0
+			if stop, i, bad = keyAndColon(b, i); bad != none {
+				return i, bad
+			}
+			if v != nil {
+				v.see(b[start+1 : stop-1])
+			}
 		}
-		if i, bad = value(b, i, depth-1); bad != none {
+		if i, bad = visit(b, i, depth-1, v); bad != none {
 			return i, bad
 		}
 		if i = Skip(b, i); i >= len(b) {
@@ -190,12 +215,20 @@ func object(b []byte, i, depth int) (int, fault) {
 		switch b[i] {
 		case ',':
 			i = Skip(b, i+1)
-		case '}':
+		case end:
 			return i + 1, none
 		default:
-			return i, noCommaObject
+			return i, noComma(end)
 		}
 	}
+}
+
+// noComma returns the fault of an object or array, which ends with the bracket end, in which another byte replaces the comma.
+func noComma(end byte) fault {
+	if end == '}' {
+		return noCommaObject
+	}
+	return noCommaArray
 }
 
 // keyAndColon checks the key at b[i] and the colon after it. It returns the end of the key and the start of the value,
@@ -218,31 +251,4 @@ func keyAndColon(b []byte, i int) (end, next int, bad fault) {
 		return 0, next, noColon
 	}
 	return end, Skip(b, next+1), none
-}
-
-func array(b []byte, i, depth int) (int, fault) {
-	if depth <= 0 {
-		return i, deep
-	}
-	i = Skip(b, i+1)
-	if i < len(b) && b[i] == ']' {
-		return i + 1, none
-	}
-	for {
-		var bad fault
-		if i, bad = value(b, i, depth-1); bad != none {
-			return i, bad
-		}
-		if i = Skip(b, i); i >= len(b) {
-			return i, cut
-		}
-		switch b[i] {
-		case ',':
-			i = Skip(b, i+1)
-		case ']':
-			return i + 1, none
-		default:
-			return i, noCommaArray
-		}
-	}
 }

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"bytes"
-	"encoding/binary"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -31,12 +30,7 @@ func IsKey(raw []byte, name string) bool {
 }
 
 // Key decodes a key that Members has yielded.
-func Key(raw []byte) string {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw)
-	}
-	return string(unescape(make([]byte, 0, len(raw)), raw))
-}
+func Key(raw []byte) string { return string(Unescaped(raw)) }
 
 // Unescaped is like Key, but returns bytes: raw itself if there are no escapes.
 func Unescaped(raw []byte) []byte {
@@ -133,73 +127,43 @@ func Compact(dst, val []byte) []byte {
 	return Minify(dst, val)
 }
 
-// Minify appends val to dst without the blanks and line breaks between its tokens.
+// Minify appends val to dst without the blanks and line breaks between its tokens. If val is not JSON, the rest after the
+// first invalid string stays unchanged.
 func Minify(dst, val []byte) []byte {
-	from := 0 // the start of the bytes that are not yet copied
-	for i := 0; i < len(val); {
-		switch {
-		case class[val[i]]&isBlank != 0:
-			dst = append(dst, val[from:i]...)
-			i = Skip(val, i)
-			from = i
-		case val[i] != '"':
-			i++
-		default:
-			end, bad := str(val, i)
-			if bad != none { // val is not JSON; the rest stays unchanged
-				return append(dst, val[from:]...)
-			}
-			i = end
-		}
+	for len(val) > 0 {
+		end := blankAt(val)
+		dst = append(dst, val[:end]...)
+		val = val[Skip(val, end):]
 	}
-	return append(dst, val[from:]...)
+	return dst
 }
 
 // IsMinified reports whether Minify would leave val unchanged.
-func IsMinified(val []byte) bool {
-	if !hasBlank(val) {
-		return true
-	}
+func IsMinified(val []byte) bool { return blankAt(val) == len(val) }
+
+// blankAt returns the offset of the first blank or line break in val that is not in a string, or len(val).
+func blankAt(val []byte) int {
 	for i := 0; i < len(val); {
 		switch {
 		case class[val[i]]&isBlank != 0:
-			return false
+			return i
 		case val[i] != '"':
 			i++
 		default:
 			end, bad := str(val, i)
 			if bad != none {
-				return true
+				return len(val)
 			}
 			i = end
 		}
 	}
-	return true
-}
-
-// hasBlank reports whether val contains a blank, a line break or a control character.
-func hasBlank(val []byte) bool {
-	i := 0
-	for ; i+8 <= len(val); i += 8 {
-		if x := binary.LittleEndian.Uint64(val[i:]); (x-'!'*ones)&^x&highs != 0 {
-			return true
-		}
-	}
-	for ; i < len(val); i++ {
-		if val[i] <= ' ' {
-			return true
-		}
-	}
-	return false
+	return len(val)
 }
 
 // AppendQuoted appends text as a JSON string in the same way as encoding/json, but leaves <, > and & unchanged. Invalid
 // UTF-8 becomes U+FFFD.
 func AppendQuoted(dst []byte, text string) []byte {
 	dst = append(dst, '"')
-	if isPlain(text) {
-		return append(append(dst, text...), '"')
-	}
 	from := 0
 	for i := 0; i < len(text); {
 		c, size := rune(text[i]), 1
@@ -216,16 +180,6 @@ func AppendQuoted(dst []byte, text string) []byte {
 	}
 	dst = append(dst, text[from:]...)
 	return append(dst, '"')
-}
-
-// isPlain reports whether text is ASCII that needs no escapes.
-func isPlain(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return true
 }
 
 func appendEscape(dst []byte, c rune) []byte {

@@ -157,21 +157,21 @@ func checkDecoder(t *testing.T, b []byte, cutAt int) {
 	t.Helper()
 	d := Decoder{Depth: 50}
 	cutAt = min(max(cutAt, 0), len(b))
-	total, done, err := d.Next(b[:cutAt])
+	got, done, err := d.Next(b[:cutAt])
 	if !done && err == nil {
-		var n int
-		n, done, err = d.Next(b[cutAt:])
-		total += n
+		got, done, err = d.Next(b)
 	}
-	done = done || err == nil && d.End()
 	end, want := Value(b, Skip(b, 0), 50)
 	var theirs, ours *Error
+	if whole := !errors.As(want, &theirs) || !theirs.Cut; whole && !done && err == nil { // a number ends before the next byte
+		got, done, err = d.Next(append(bytes.Clone(b), ' '))
+	}
 	switch {
 	case want == nil:
-		if !done || total != end {
-			t.Fatalf("%q cut at %d: decoder ends at %d (%v, %v), Value at %d", b, cutAt, total, done, err, end)
+		if !done || got != end {
+			t.Fatalf("%q cut at %d: decoder ends at %d (%v, %v), Value at %d", b, cutAt, got, done, err, end)
 		}
-	case errors.As(want, &theirs) && theirs.Cut:
+	case theirs.Cut:
 		if done || err != nil {
 			t.Fatalf("%q cut at %d: decoder returns %v, %v, Value reports a cut", b, cutAt, done, err)
 		}
@@ -202,19 +202,6 @@ func checkText(t *testing.T, b []byte, valid bool) {
 	if Type(Trim(b)) == 'o' {
 		if got := Get(Splice(b, "new key", []byte(`[1]`)), "new key"); string(got) != "[1]" {
 			t.Fatalf("Splice into %q: %q", b, got)
-		}
-	}
-}
-
-// End reports whether the input ended with a complete value. A number at the top level counts, although it could continue.
-func TestDecoderEnd(t *testing.T) {
-	for text, whole := range map[string]bool{
-		`{}`: true, `"a"`: true, `true`: true, `0`: true, `-0`: true, `12`: true, `1.5`: true, `1e9`: true,
-		``: false, ` `: false, `{`: false, `[1`: false, `[1,`: false, `"a`: false, `tru`: false, `-`: false, `1.`: false, `1e`: false, `1e+`: false, `{"a":1`: false,
-	} {
-		d := Decoder{Depth: 10}
-		if _, _, err := d.Next([]byte(text)); err != nil || d.End() != whole {
-			t.Errorf("%s: %v, %v", text, !whole, err)
 		}
 	}
 }

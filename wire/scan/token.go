@@ -19,8 +19,16 @@ func special(x uint64) uint64 {
 }
 
 // str checks the string whose opening quote is b[i] and returns the offset after its closing quote.
-func str(b []byte, i int) (int, fault) {
-	i++
+func str(b []byte, i int) (end int, bad fault) {
+	if end, bad = stringRest(b, i+1); bad == cut {
+		end = len(b)
+	}
+	return end, bad
+}
+
+// stringRest checks the rest of a string from b[i] on, which is not inside an escape, and returns the offset after the closing
+// quote. If b ends before the string does, stringRest returns an offset from which it can continue with more bytes.
+func stringRest(b []byte, i int) (int, fault) {
 	for {
 		if i = plain(b, i); i >= len(b) {
 			return i, cut
@@ -29,9 +37,14 @@ func str(b []byte, i int) (int, fault) {
 		case '"':
 			return i + 1, none
 		case '\\':
-			var bad fault
-			if i, bad = escape(b, i); bad != none {
-				return i, bad
+			end, bad := escape(b, i)
+			switch bad {
+			case none:
+				i = end
+			case cut:
+				return i, cut
+			default:
+				return end, bad
 			}
 		default:
 			return i, badControl

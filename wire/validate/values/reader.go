@@ -61,17 +61,16 @@ func (r *reader) next() (value, error) {
 		if len(r.text) == 0 && len(bytes.TrimSpace(l.text)) == 0 {
 			continue
 		}
-		r.from = append(r.from, l)
-		n, done, bad := r.decoder.Next(l.text)
-		r.text = append(r.text, l.text[:n]...)
+		r.from, r.text = append(r.from, l), append(r.text, l.text...)
+		end, done, bad := r.decoder.Next(r.text)
 		switch {
 		case bad != nil:
 			return r.broken(bad), nil
 		case done:
-			if rest := l.text[n:]; len(bytes.TrimSpace(rest)) > 0 {
+			if rest := l.text[len(l.text)-(len(r.text)-end):]; len(bytes.TrimSpace(rest)) > 0 {
 				r.unread = append([]line{{l.number, rest}}, r.unread...)
 			}
-			return value{line: r.from[0].number, text: r.text}, nil
+			return value{line: r.from[0].number, text: r.text[:end]}, nil
 		case len(r.text) > wire.DefaultMaxMessage:
 			return value{}, fmt.Errorf("line %d: the value is larger than %d MiB", r.from[0].number, wire.DefaultMaxMessage>>20)
 		}
@@ -106,10 +105,14 @@ func (r *reader) end() (value, error) {
 	if len(r.from) == 0 {
 		return value{}, io.EOF
 	}
-	if r.decoder.End() {
+	err := scan.Valid(r.text, wire.DefaultMaxDepth)
+	if err == nil {
 		return value{line: r.from[0].number, text: r.text}, nil
 	}
-	return r.broken(errors.New("it is cut off")), nil
+	if e, ok := errors.AsType[*scan.Error](err); ok && e.Cut {
+		err = errors.New("it is cut off")
+	}
+	return r.broken(err), nil
 }
 
 // broken reports the text from the first stored line on as invalid. The reader continues with the next line that begins
