@@ -168,30 +168,6 @@ func (c *Catalog) Join(more *Catalog) error {
 	return nil
 }
 
-// A member is one unchanged member of an object.
-type member struct {
-	key   string
-	value json.RawMessage
-}
-
-func members(raw json.RawMessage) (list []member, ok bool) {
-	if !json.Valid(raw) || scan.Type(scan.Trim(raw)) != 'o' {
-		return nil, false
-	}
-	for name, value := range scan.Named(raw) {
-		list = append(list, member{name, value})
-	}
-	return list, true
-}
-
-func object(list []member) json.RawMessage {
-	var o scan.Object
-	for _, m := range list {
-		o.Add(m.key, m.value)
-	}
-	return o.End()
-}
-
 // Keys returns the names of obj's members in order, or nil if obj is not an object.
 func Keys(obj json.RawMessage) []string {
 	var keys []string

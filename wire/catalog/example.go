@@ -22,25 +22,21 @@ func (m *Method) Example(c *Catalog, conv Conventions) []string {
 	doc := c.document()
 	schema := resolve(m.Params, doc)
 	if typeOf(schema) == "array" {
-		if v := (&sampler{doc: doc, left: maxSamples}).of(schema, 0); string(v) != "[]" {
+		if v := ExampleValue(schema, doc); string(v) != "[]" {
 			return []string{string(v)}
 		}
 		return nil
 	}
 	if branching(schema) {
-		return []string{string((&sampler{doc: doc, left: maxSamples}).of(schema, 0))}
+		return []string{string(ExampleValue(schema, doc))}
 	}
-	required := requiredOf(schema)
-	properties := map[string]json.RawMessage{}
-	for name, val := range scan.Members(scan.Get(schema, "properties")) {
-		properties[scan.Key(name)] = val
-	}
+	properties := scan.Get(schema, "properties")
 	var words []string
-	for _, name := range required {
+	for _, name := range requiredOf(schema) {
 		if !isKey(name) {
-			return []string{string((&sampler{doc: doc, left: maxSamples}).of(schema, 0))}
+			return []string{string(ExampleValue(schema, doc))}
 		}
-		words = append(words, word(name, resolve(properties[name], doc), doc, conv.RunnableExamples))
+		words = append(words, word(name, resolve(scan.Get(properties, name), doc), doc, conv.RunnableExamples))
 	}
 	return words
 }
@@ -58,12 +54,12 @@ func word(name string, schema, doc json.RawMessage, exact bool) string {
 	key := strings.NewReplacer(".", `\.`, "[", `\[`).Replace(name)
 	v := given(schema)
 	if v == nil && (exact || composite(schema)) {
-		v = (&sampler{doc: doc, left: maxSamples}).of(schema, 0)
+		v = ExampleValue(schema, doc)
 	}
-	var s string
+	text, isText := scan.Text(v)
 	switch t := typeOf(schema); {
-	case v != nil && v[0] == '"' && json.Unmarshal(v, &s) == nil:
-		return key + "=" + s
+	case isText:
+		return key + "=" + text
 	case v != nil:
 		return key + ":=" + string(v)
 	case t == "" || t == "string":
@@ -103,16 +99,12 @@ func requiredOf(schema json.RawMessage) []string {
 // typeOf returns the first type of a schema other than null, "object" for properties without a type, or "".
 func typeOf(schema json.RawMessage) string {
 	raw := scan.Get(schema, "type")
-	var one string
-	if json.Unmarshal(raw, &one) == nil && one != "" {
+	if one := scan.String(raw); one != "" {
 		return one
 	}
-	var several []string
-	if json.Unmarshal(raw, &several) == nil {
-		for _, t := range several {
-			if t != "null" {
-				return t
-			}
+	for val := range scan.Elements(raw) {
+		if t := scan.String(val); t != "" && t != "null" {
+			return t
 		}
 	}
 	if scan.Get(schema, "properties") != nil {

@@ -13,11 +13,10 @@ func Nearest(name string, names []string) string {
 	if name == "" || len(name) > 128 || slices.Contains(names, name) {
 		return ""
 	}
-	best := closest(name, names, func(d int, n string) bool {
+	near := func(d int, n string) bool {
 		return d*3 <= max(utf8.RuneCountInString(name), utf8.RuneCountInString(n))+1
-	})
-	best = cmp.Or(best, completed(name, names))
-	return best
+	}
+	return cmp.Or(closest(name, names, near), completed(name, names))
 }
 
 // DidYouMean returns a question that suggests the most similar of names, or "".

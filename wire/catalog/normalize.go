@@ -48,7 +48,7 @@ func Normalize(c *Catalog) {
 func normalizeMethod(m *Method) {
 	var moved misplaced
 	if m.Kind != "" && kind("", scan.AppendQuoted(nil, string(m.Kind)), new(Kind)) != nil {
-		moved.add("kind", scan.AppendQuoted(nil, string(m.Kind)))
+		moved.Add("kind", scan.AppendQuoted(nil, string(m.Kind)))
 		m.Kind = ""
 	}
 	moved.schema("params", &m.Params)
@@ -57,28 +57,25 @@ func normalizeMethod(m *Method) {
 	moved.object("hints", &m.Hints)
 	moved.object("cache", &m.Cache)
 	if age := scan.Get(m.Cache, "max-age"); age != nil && (age[0] < '0' || age[0] > '9') {
-		moved.add("cache", m.Cache)
+		moved.Add("cache", m.Cache)
 		m.Cache = nil
 	}
 	m.Extra = moved.into(m.Extra)
 }
 
-// misplaced collects members whose values have the wrong type.
-type misplaced []member
-
-func (o *misplaced) add(key string, val json.RawMessage) { *o = append(*o, member{key, val}) }
+// misplaced is an object of the members whose values have the wrong type.
+type misplaced struct{ scan.Object }
 
 func (o *misplaced) put(key string, list []json.RawMessage) {
 	if len(list) > 0 {
-		b, _ := scan.Marshal(list)
-		o.add(key, b)
+		o.Value(key, list)
 	}
 }
 
 // object moves *val to o unless it is an object.
 func (o *misplaced) object(key string, val *json.RawMessage) {
 	if len(*val) > 0 && !isObject(*val) {
-		o.add(key, *val)
+		o.Add(key, *val)
 		*val = nil
 	}
 }
@@ -86,7 +83,7 @@ func (o *misplaced) object(key string, val *json.RawMessage) {
 // schema moves *val to o unless it is a schema.
 func (o *misplaced) schema(key string, val *json.RawMessage) {
 	if len(*val) > 0 && !isSchema(*val) {
-		o.add(key, *val)
+		o.Add(key, *val)
 		*val = nil
 	}
 }
@@ -101,8 +98,7 @@ func (o *misplaced) schemas(key string, have map[string]json.RawMessage) map[str
 		}
 	}
 	if len(bad) > 0 {
-		b, _ := scan.Marshal(bad)
-		o.add(key, b)
+		o.Value(key, bad)
 	}
 	if len(have) == 0 {
 		return nil
@@ -113,10 +109,10 @@ func (o *misplaced) schemas(key string, have map[string]json.RawMessage) map[str
 // into returns extra with the misplaced members. An extra that is not an object becomes one of them.
 func (o misplaced) into(extra json.RawMessage) json.RawMessage {
 	if len(extra) > 0 && !isObject(extra) {
-		o.add("extra", extra)
+		o.Add("extra", extra)
 		extra = nil
 	}
-	return merge(extra, o)
+	return merge(extra, o.EndOrNil())
 }
 
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }

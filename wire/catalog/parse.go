@@ -96,23 +96,22 @@ func whole(v *json.RawMessage) place {
 // read decodes the object b at the pointer at: each member with its place, and unknown members into more. Errors call
 // the object what.
 func read(what string, b []byte, at string, more *json.RawMessage, places map[string]place) error {
-	list, ok := members(b)
-	if !ok {
+	if !isObject(scan.Trim(b)) {
 		return fmt.Errorf("%s must be an object", what)
 	}
-	var others []member
-	for _, m := range list {
-		put := places[m.key]
-		if m.key == "extra" {
+	var others scan.Object
+	for key, val := range scan.Named(b) {
+		put := places[key]
+		if key == "extra" {
 			put = extra(more)
 		}
 		if put == nil {
-			others = append(others, m)
-		} else if err := put(at+"/"+m.key, m.value); err != nil {
+			others.Add(key, val)
+		} else if err := put(at+"/"+key, val); err != nil {
 			return err
 		}
 	}
-	*more = merge(*more, others)
+	*more = merge(*more, others.EndOrNil())
 	return nil
 }
 
@@ -237,22 +236,19 @@ func extra(v *json.RawMessage) place {
 	}
 }
 
-// merge adds members to extra, but replaces none.
-func merge(extra json.RawMessage, more []member) json.RawMessage {
-	if len(more) == 0 {
+// merge adds the members of the object more to extra, but replaces none.
+func merge(extra, more json.RawMessage) json.RawMessage {
+	if more == nil {
 		return extra
 	}
-	list, _ := members(extra)
-	have := map[string]bool{}
-	for _, m := range list {
-		have[m.key] = true
-	}
-	for _, m := range more {
-		if !have[m.key] {
-			list = append(list, m)
+	var o scan.Object
+	o.Members(extra)
+	for key, val := range scan.Named(more) {
+		if scan.Get(extra, key) == nil {
+			o.Add(key, val)
 		}
 	}
-	return object(list)
+	return o.End()
 }
 
 // Fill reads the description of a method in another form. fields contains, for the members of obj, the names in a

@@ -3,11 +3,9 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
-	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -136,7 +134,12 @@ func (s *sampler) array(schema json.RawMessage, depth int) json.RawMessage {
 // object returns an object with the required members of the schema, of allOf, and of the first alternative.
 func (s *sampler) object(schema json.RawMessage, depth int) json.RawMessage {
 	properties := scan.Get(schema, "properties")
-	list := wire.Map(requiredOf(schema), func(name string) member { return member{name, s.inner(scan.Get(properties, name), depth+1)} })
+	var o scan.Object
+	has := map[string]bool{}
+	for _, name := range requiredOf(schema) {
+		o.Add(name, s.inner(scan.Get(properties, name), depth+1))
+		has[name] = true
+	}
 	parts := scan.List(scan.Get(schema, "allOf"))
 	for _, key := range []string{"anyOf", "oneOf"} {
 		if forms := scan.List(scan.Get(schema, key)); len(forms) > 0 {
@@ -144,14 +147,14 @@ func (s *sampler) object(schema json.RawMessage, depth int) json.RawMessage {
 		}
 	}
 	for _, part := range parts {
-		v := s.inner(part, depth+1)
-		for _, name := range Keys(v) {
-			if !slices.ContainsFunc(list, func(m member) bool { return m.key == name }) {
-				list = append(list, member{name, scan.Get(v, name)})
+		for name, v := range scan.Named(s.inner(part, depth+1)) {
+			if !has[name] {
+				o.Add(name, v)
+				has[name] = true
 			}
 		}
 	}
-	return object(list)
+	return o.End()
 }
 
 // given returns a value that the schema itself contains: a constant, an example or a default.

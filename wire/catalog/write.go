@@ -73,16 +73,9 @@ func (c *Catalog) Clone() *Catalog {
 
 // TakeExtra removes a member from c's extra and returns it, or nil.
 func (c *Catalog) TakeExtra(name string) json.RawMessage {
-	list, _ := members(c.Extra)
-	i := slices.IndexFunc(list, func(m member) bool { return m.key == name })
-	if i < 0 {
-		return nil
-	}
-	taken := list[i].value
-	if list = slices.Delete(list, i, i+1); len(list) == 0 {
+	taken := scan.Get(c.Extra, name)
+	if c.Extra = scan.Without(c.Extra, name); scan.Count(c.Extra) == 0 {
 		c.Extra = nil
-	} else {
-		c.Extra = object(list)
 	}
 	return taken
 }
@@ -96,54 +89,40 @@ func StripRun(c *Catalog) {
 	for i := range c.Methods {
 		m := &c.Methods[i]
 		m.Run = ""
-		m.Hints, m.Cache, m.Extra = strip(m.Hints), strip(m.Cache), stripExtra(m.Extra)
+		m.Hints, m.Cache, m.Extra = strip(m.Hints, schemaMembers), strip(m.Cache, schemaMembers), strip(m.Extra, nil)
 	}
 	for i := range c.Classes {
-		c.Classes[i] = strip(c.Classes[i])
+		c.Classes[i] = strip(c.Classes[i], schemaMembers)
 	}
-	c.Extra, c.Info.Extra = stripExtra(c.Extra), stripExtra(c.Info.Extra)
+	c.Extra, c.Info.Extra = strip(c.Extra, nil), strip(c.Info.Extra, nil) // an extra has no schemas at its top level
 }
 
 // schemaMembers are the members that contain schemas.
 var schemaMembers = map[string]bool{"params": true, "result": true, "events": true, "$defs": true}
 
-// stripExtra removes run members from members of extra, which contain no schemas.
-func stripExtra(raw json.RawMessage) json.RawMessage {
-	list, ok := members(raw)
-	if !ok {
-		return strip(raw)
-	}
-	list = slices.DeleteFunc(list, func(m member) bool { return m.key == "run" })
-	for i := range list {
-		list[i].value = strip(list[i].value)
-	}
-	return object(list)
-}
-
-// strip removes the run members in raw outside of schemas.
-func strip(raw json.RawMessage) json.RawMessage {
+// strip removes the run members in raw. It leaves the members named in schemas unchanged.
+func strip(raw json.RawMessage, schemas map[string]bool) json.RawMessage {
 	if !bytes.Contains(raw, []byte("run")) && !bytes.Contains(raw, []byte(`\u`)) {
 		return raw
 	}
-	if list, ok := members(raw); ok {
-		var kept []member
-		for _, m := range list {
-			if m.key == "run" {
-				continue
+	switch scan.Type(scan.Trim(raw)) {
+	case 'o':
+		var o scan.Object
+		for name, val := range scan.Named(raw) {
+			if !schemas[name] {
+				val = strip(val, schemaMembers)
 			}
-			if !schemaMembers[m.key] {
-				m.value = strip(m.value)
+			if name != "run" {
+				o.Add(name, val)
 			}
-			kept = append(kept, m)
 		}
-		return object(kept)
-	}
-	if list := scan.List(raw); list != nil {
-		for i := range list {
-			list[i] = strip(list[i])
+		return o.End()
+	case 'a':
+		var a scan.Array
+		for val := range scan.Elements(raw) {
+			a.Add(strip(val, schemaMembers))
 		}
-		b, _ := scan.Marshal(list)
-		return b
+		return a.End()
 	}
 	return raw
 }
