@@ -132,7 +132,7 @@ func endpoints(word string) answer {
 	for _, name := range serve.DemoNames() {
 		offer("demo:"+name, "an embedded server")
 	}
-	for _, t := range endpoint.Beginnings() {
+	for _, t := range endpoint.Beginnings {
 		offer(t, "")
 	}
 	for _, p := range endpoint.Prefixes() {

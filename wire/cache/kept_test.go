@@ -3,7 +3,6 @@ package cache
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,11 +78,7 @@ func TestOutlines(t *testing.T) {
 	if got := KeptOutlines("", ""); got != nil {
 		t.Errorf("%q", got)
 	}
-	KeepOutlines("tab", "", []Outline{{Method: "m", Says: "a\tb"}}, catalog.Keep{})
-	if got := KeptOutlines("tab", ""); fmt.Sprintf("%q", got) != `[{"m" "a b" []}]` {
-		t.Errorf("%q", got)
-	}
-	if file := outlineFile("bad", ""); Write(file, []byte("one\ntwo\tt\n"), time.Now().Add(time.Hour)) != nil || !slices.Equal([]string{"two"}, names(KeptOutlines("bad", ""))) {
+	if file := outlineFile("bad", ""); Write(file, []byte("one\ntwo"), time.Now().Add(time.Hour)) != nil || KeptOutlines("bad", "") != nil {
 		t.Errorf("%q", KeptOutlines("bad", ""))
 	}
 }

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,15 +63,7 @@ func KeepOutlines(typed, dialect string, all []Outline, keep catalog.Keep) {
 		_ = os.Remove(file)
 		return
 	}
-	var b strings.Builder
-	for _, o := range all {
-		b.WriteString(o.Method + "\t" + strings.ReplaceAll(o.Says, "\t", " "))
-		for _, p := range o.Params {
-			b.WriteString("\t" + p.Name + "=" + strings.Join(p.Values, "|"))
-		}
-		b.WriteString("\n")
-	}
-	_ = Write(file, []byte(b.String()), keep.Until()) // the modification time of the file is its expiry
+	_ = Write(file, scan.JSON(all), keep.Until()) // the modification time of the file is its expiry
 }
 
 // KeptOutlines returns the unexpired outlines of an endpoint, or nil.
@@ -84,22 +77,7 @@ func KeptOutlines(typed, dialect string) []Outline {
 		return nil
 	}
 	var all []Outline
-	for line := range strings.Lines(string(Read(file))) {
-		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(fields) < 2 {
-			continue
-		}
-		o := Outline{Method: fields[0], Says: fields[1]}
-		for _, field := range fields[2:] {
-			name, values, _ := strings.Cut(field, "=")
-			p := Param{Name: name}
-			if values != "" {
-				p.Values = strings.Split(values, "|")
-			}
-			o.Params = append(o.Params, p)
-		}
-		all = append(all, o)
-	}
+	_ = json.Unmarshal(Read(file), &all)
 	return all
 }
 

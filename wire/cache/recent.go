@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -22,11 +21,11 @@ func Remember(typed string) {
 	if file == "" || os.Getenv(HistoryVariable) == "off" || strings.ContainsAny(typed, "\n\t") {
 		return
 	}
-	if begins(file, typed+"\n") { // the usual case
+	all := Recent()
+	if len(all) > 0 && all[0] == typed { // the usual case
 		return
 	}
-	all := slices.DeleteFunc(Recent(), func(s string) bool { return s == typed })
-	all = append([]string{typed}, all...)
+	all = append([]string{typed}, slices.DeleteFunc(all, func(s string) bool { return s == typed })...)
 	_ = Write(file, []byte(strings.Join(all[:min(len(all), maxRecent)], "\n")+"\n"), time.Time{})
 }
 
@@ -37,15 +36,4 @@ func Recent() []string {
 		return nil
 	}
 	return strings.FieldsFunc(string(Read(file)), func(r rune) bool { return r == '\n' })
-}
-
-func begins(file, text string) bool {
-	f, err := os.Open(file)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	b := make([]byte, len(text))
-	_, err = io.ReadFull(f, b)
-	return err == nil && string(b) == text
 }

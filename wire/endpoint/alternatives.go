@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect/all"
@@ -34,17 +33,13 @@ var (
 	unframed = map[string]string{"http": "tcp", "ws": "tcp", "https": "tls", "wss": "tls"}
 )
 
-// wantsUpgrade and wantsTLS match the bodies of responses with which HTTP servers refuse a request. They are compiled
-// when they are first used.
-var (
-	wantsUpgrade = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)upgrade|websocket`) })
-	wantsTLS     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bHTTPS\b`) })
+// These patterns match the bodies of responses with which HTTP servers refuse a request, and the error messages of servers
+// that reject an unknown method with a code other than -32601.
+const (
+	wantsUpgrade = `(?i)upgrade|websocket`
+	wantsTLS     = `(?i)\bHTTPS\b`
+	noMethod     = `(?i)^(unknown|no such) method\b|^method (is )?(not found|unknown)\b`
 )
-
-// noMethod matches the error messages of servers that reject an unknown method with a code other than -32601.
-var noMethod = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(unknown|no such) method\b|^method (is )?(not found|unknown)\b`)
-})
 
 // alternatives is a table of which the first matching row applies.
 var alternatives = []alternative{
@@ -65,17 +60,17 @@ var alternatives = []alternative{
 	{
 		to: upgraded, reason: "the server requires a WebSocket", proven: true,
 		applies: func(f *wire.Fault, _ Endpoint) bool {
-			return refused(f, nil, http.StatusUpgradeRequired) || refused(f, wantsUpgrade, http.StatusBadRequest, http.StatusMethodNotAllowed)
+			return refused(f, "", http.StatusUpgradeRequired) || refused(f, wantsUpgrade, http.StatusBadRequest, http.StatusMethodNotAllowed)
 		},
 	},
 	{
 		to: upgraded, reason: "WebSocket servers refuse POST requests",
-		applies: func(f *wire.Fault, _ Endpoint) bool { return refused(f, nil, http.StatusMethodNotAllowed) },
+		applies: func(f *wire.Fault, _ Endpoint) bool { return refused(f, "", http.StatusMethodNotAllowed) },
 	},
 	{
 		to: posted, reason: "servers that accept POST requests refuse upgrades",
 		applies: func(f *wire.Fault, _ Endpoint) bool {
-			return refused(f, nil, http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType, http.StatusNotImplemented)
+			return refused(f, "", http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType, http.StatusNotImplemented)
 		},
 	},
 	{
@@ -89,7 +84,7 @@ var alternatives = []alternative{
 		reason: "the peer does not support this handshake", proven: true,
 		applies: func(f *wire.Fault, e Endpoint) bool {
 			return e.Dialect != "" && e.Dialect != all.Default() && f.Kind == wire.Protocol && f.RPC != nil &&
-				(string(f.RPC.Code) == "-32601" || noMethod().MatchString(f.RPC.Message))
+				(string(f.RPC.Code) == "-32601" || matches(noMethod, f.RPC.Message))
 		},
 	},
 }
@@ -166,19 +161,20 @@ func (e Endpoint) Alternative(f *wire.Fault) (c *Change, why string) {
 	}
 	for _, s := range all.Detected() {
 		r := s.Detection.Refusal
-		if r != nil && regexp.MustCompile(r.Method).MatchString(f.Method) &&
-			regexp.MustCompile(r.Error).MatchString(string(f.RPC.Code)+" "+f.RPC.Message) {
+		if r != nil && matches(r.Method, f.Method) && matches(r.Error, string(f.RPC.Code)+" "+f.RPC.Message) {
 			return &Change{Dialect: s.Name}, r.Hint
 		}
 	}
 	return nil, ""
 }
 
-// refused reports whether f is an HTTP response with one of these statuses and a body that says matches. If says is
-// nil, any body matches.
-func refused(f *wire.Fault, says func() *regexp.Regexp, statuses ...int) bool {
-	return f.HTTP != nil && slices.Contains(statuses, f.HTTP.Status) && (says == nil || says().MatchString(f.HTTP.Body))
+// refused reports whether f is an HTTP response with one of these statuses and a body that matches a pattern.
+func refused(f *wire.Fault, pattern string, statuses ...int) bool {
+	return f.HTTP != nil && slices.Contains(statuses, f.HTTP.Status) && matches(pattern, f.HTTP.Body)
 }
+
+// matches reports whether text matches a pattern. Patterns are compiled for each use, because failures are rare.
+func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 
 // A Change describes how to turn an endpoint into another one to try: with another dialect, framing or transport. If an
 // endpoint must change, exactly one member is set.

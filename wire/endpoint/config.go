@@ -17,12 +17,12 @@ func ConfigFile(text string) (file string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	file, name := cutServer(after)
+	file, name := cutName(after)
 	return file, name == "" && file != ""
 }
 
-// cutServer splits FILE#NAME. Names of directories may contain "#".
-func cutServer(text string) (file, name string) {
+// cutName splits FILE#NAME. Names of directories may contain "#".
+func cutName(text string) (file, name string) {
 	if i := strings.LastIndexByte(text, '#'); i >= 0 && !strings.Contains(text[i:], "/") {
 		return text[:i], text[i+1:]
 	}
@@ -31,7 +31,7 @@ func cutServer(text string) (file, name string) {
 
 // config parses the part of an endpoint after "config:".
 func (e *Endpoint) config(after string) error {
-	file, name := cutServer(after)
+	file, name := cutName(after)
 	switch {
 	case e.Dialect != "mcp" || e.Framing != "" || e.Reversed != "":
 		return wire.Usagef("config: must be written as %sFILE#NAME", Config)

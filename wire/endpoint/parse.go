@@ -112,11 +112,7 @@ func (e *Endpoint) conversation(after string) error {
 	if e.Dialect != "" || e.Framing != "" {
 		return wire.Usagef("conversation: takes no dialect and no framing")
 	}
-	e.Socket, e.Hook = after, ""
-	if i := strings.LastIndexByte(after, '#'); i >= 0 && !strings.Contains(after[i:], "/") {
-		e.Socket, e.Hook = after[:i], after[i+1:] // the name of a directory may contain "#"
-	}
-	if e.Socket == "" {
+	if e.Socket, e.Hook = cutName(after); e.Socket == "" {
 		return wire.Usagef("conversation: needs the path of a socket")
 	}
 	return nil
@@ -203,33 +199,17 @@ func Prefixes() []string {
 	return words
 }
 
-// beginnings are the words before the colon of an endpoint, one for each transport. They include slashes if a host
-// follows.
-var beginnings = []string{
-	"ws://", "wss://", "http://", "https://", "tcp://", "tls://", "unix", "ws+unix", "http+unix", "exec", "ipc", "stdio",
-	"demo", "tape", "conversation",
-}
-
-// Beginnings returns the beginnings of endpoints, such as "ws://" or "exec:", in the order of completion. It omits
-// demos, and endpoints that users do not type.
-func Beginnings() (all []string) {
-	for _, s := range beginnings {
-		switch {
-		case s == "demo" || s == "conversation":
-		case strings.HasSuffix(s, "//"):
-			all = append(all, s)
-		default:
-			all = append(all, s+":")
-		}
-	}
-	return all
+// Beginnings are the beginnings of endpoints in the order of completion, one for each transport that users type. They
+// include slashes if a host follows.
+var Beginnings = []string{
+	"ws://", "wss://", "http://", "https://", "tcp://", "tls://", "unix:", "ws+unix:", "http+unix:", "exec:", "ipc:", "stdio:", "tape:",
 }
 
 // schemeNames returns the schemes that have no plus sign, unlike ws+unix.
 func schemeNames() (names []string) {
-	for _, s := range beginnings {
-		if !strings.Contains(s, "+") {
-			names = append(names, strings.TrimSuffix(s, "://"))
+	for _, s := range append(Beginnings, "demo:", "conversation:") {
+		if name, _, _ := strings.Cut(s, ":"); !strings.Contains(name, "+") {
+			names = append(names, name)
 		}
 	}
 	return names

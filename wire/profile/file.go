@@ -106,7 +106,7 @@ func trusted(path string) error {
 func (f *file) parse(b []byte) error {
 	var all map[string]any
 	if err := toml.Decode(b, &all); err != nil {
-		return f.syntax(err)
+		return toml.Fault(f.path, err)
 	}
 	f.lines = places(b)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
@@ -144,20 +144,17 @@ func (f *file) table(name string) (map[string]any, error) {
 	return table, nil
 }
 
-// syntax returns a TOML error as a usage Fault.
-func (f *file) syntax(err error) error {
-	if at, ok := errors.AsType[*toml.Error](err); ok && at.Line > 0 {
-		return wire.Usagef("%s:%d: %s", f.path, at.Line, at.Text)
-	}
-	return wire.Usagef("%s: %v", f.path, err)
-}
-
+// places returns the line of each key and table, by path.
 func places(b []byte) map[string]int {
-	var nothing struct {
-		Profile map[string]struct{} `toml:"profile"`
-		Default struct{}            `toml:"default"`
+	lines := map[string]int{}
+	for _, k := range toml.Keys(b) {
+		for i := range k.Path { // a dotted key creates the tables above it
+			if path := strings.Join(k.Path[:i+1], "."); lines[path] == 0 {
+				lines[path] = k.Line
+			}
+		}
 	}
-	return toml.UnknownKeys(b, &nothing)
+	return lines
 }
 
 // where returns the file, the line and the path of a key, for errors. The key of a profile consists of two words.
@@ -168,19 +165,8 @@ func (f *file) where(key ...string) string {
 	} else if _, ok := f.profiles[key[0]]; ok || len(key) > 1 {
 		path = "profile." + path
 	}
-	if line := f.line(path); line > 0 {
+	if line := f.lines[path]; line > 0 {
 		return f.path + ":" + strconv.Itoa(line) + ": " + path
 	}
 	return f.path + ": " + path
-}
-
-// line returns the line of a key, or of the first key below it, or 0.
-func (f *file) line(path string) int {
-	line := f.lines[path]
-	for key, n := range f.lines {
-		if strings.HasPrefix(key, path+".") && (line == 0 || n < line) {
-			line = n
-		}
-	}
-	return line
 }

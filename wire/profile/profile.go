@@ -62,6 +62,15 @@ func (f *file) profile(name string) (*Profile, error) {
 	if table == nil || err != nil {
 		return nil, err
 	}
+	p, err := f.settings(name, table)
+	if err == nil && p.Endpoint.Key == "" {
+		return nil, wire.Usagef("%s has no endpoint", f.where(name))
+	}
+	return p, err
+}
+
+// settings reads the values of a profile.
+func (f *file) settings(name string, table map[string]any) (*Profile, error) {
 	p := &Profile{Name: name, Folder: filepath.Dir(f.path)}
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		s, err := f.setting(name, key, table[key])
@@ -73,9 +82,6 @@ func (f *file) profile(name string) (*Profile, error) {
 			continue
 		}
 		p.Settings = append(p.Settings, s)
-	}
-	if p.Endpoint.Key == "" {
-		return nil, wire.Usagef("%s has no endpoint", f.where(name))
 	}
 	return p, nil
 }
@@ -100,18 +106,12 @@ func Defaults() (*Profile, error) {
 	if !ok {
 		return nil, wire.Usagef("%s: default is not a table: write [default]", f.path)
 	}
-	p := &Profile{Folder: filepath.Dir(f.path)}
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		if !slices.Contains(defaultKeys, key) {
 			return nil, unknown(f.where("", key), key, defaultKeys)
 		}
-		s, err := f.setting("", key, table[key])
-		if err != nil {
-			return nil, err
-		}
-		p.Settings = append(p.Settings, s)
 	}
-	return p, nil
+	return f.settings("", table)
 }
 
 // A Listed is a summary of a profile without the values of variables.
@@ -137,11 +137,8 @@ func List() ([]Listed, error) {
 
 // Names returns the names of all profiles.
 func Names() ([]string, error) {
-	f, err := open()
-	if err != nil || f == nil {
-		return nil, err
-	}
-	return slices.Sorted(maps.Keys(f.profiles)), nil
+	all, err := List()
+	return wire.Map(all, func(l Listed) string { return l.Name }), err
 }
 
 // Setting returns the setting for a key, or nil.

@@ -11,6 +11,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
 	"rpcx/wire/userfile"
 )
 
@@ -236,14 +237,7 @@ func withoutComments(b []byte) []byte {
 	for i := 0; i < len(b); i++ {
 		switch rest := b[i:]; {
 		case b[i] == '"':
-			end := i + 1
-			for end < len(b) && b[end] != '"' {
-				if b[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			end = min(end+1, len(b))
+			end := scan.StringEnd(b, i)
 			out = append(out, b[i:end]...)
 			i = end - 1
 		case bytes.HasPrefix(rest, []byte("//")):

@@ -247,7 +247,7 @@ func (c *checkedCaller) declared(name string) *method {
 	c.mu.Lock()
 	if c.of != cat {
 		warn := func(text string) { c.warn("the peer's " + text) }
-		c.of, c.remote = cat, New(Options{Catalog: cat, Check: true, Warn: warn}).(*backend)
+		c.of, c.remote = cat, newBackend(Options{Catalog: cat, Check: true, Warn: warn})
 	}
 	remote := c.remote
 	c.mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"rpcx/wire"
@@ -19,9 +18,6 @@ var demos embed.FS
 
 // Demo returns a new copy of the catalog of an embedded demo, with its run members. ok is false if there is no such demo.
 func Demo(name string) (c *catalog.Catalog, ok bool) {
-	if !slices.Contains(DemoNames(), name) {
-		return nil, false
-	}
 	b, err := demos.ReadFile("demo/" + name + ".json")
 	if err != nil {
 		return nil, false
@@ -36,9 +32,6 @@ func Demo(name string) (c *catalog.Catalog, ok bool) {
 
 // DemoDialect returns the dialect of an embedded demo, or "" if the demo names none.
 func DemoDialect(name string) (dialect string, ok bool) {
-	if !slices.Contains(DemoNames(), name) {
-		return "", false
-	}
 	b, err := demos.ReadFile("demo/" + name + ".json")
 	return scan.String(scan.Get(b, "dialect")), err == nil
 }
@@ -46,6 +39,5 @@ func DemoDialect(name string) (dialect string, ok bool) {
 // DemoNames lists the demos.
 func DemoNames() []string {
 	files, _ := demos.ReadDir("demo")
-	names := wire.Map(files, func(f fs.DirEntry) string { return strings.TrimSuffix(f.Name(), ".json") })
-	return names
+	return wire.Map(files, func(f fs.DirEntry) string { return strings.TrimSuffix(f.Name(), ".json") })
 }

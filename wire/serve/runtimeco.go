@@ -111,8 +111,6 @@ func (r *coRuntime) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, 
 // cancelEval cancels an eval in the co-process, and waits briefly for its end before the session's next eval. If it does
 // not end, cancelEval watches the co-process, because code of other sessions may have to wait for it.
 func (r *coRuntime) cancelEval(id int64, run *coEval) {
-	expired := time.NewTimer(r.cancelLimit)
-	defer expired.Stop()
 	stop, end := context.WithTimeout(r.ctx, r.cancelLimit)
 	defer end()
 	line := coLine(id)
@@ -123,7 +121,7 @@ func (r *coRuntime) cancelEval(id int64, run *coEval) {
 			return
 		case <-run.process.Done():
 			return
-		case <-expired.C:
+		case <-stop.Done():
 		}
 	}
 	r.forget(id)

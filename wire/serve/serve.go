@@ -18,7 +18,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Options configure a backend.
+// Options configure a Backend.
 type Options struct {
 	Catalog *catalog.Catalog // describes and checks methods; may be nil
 	Hooks   *hook.Table      // may be nil
@@ -43,17 +43,38 @@ type Options struct {
 	OnClose func(c dialect.Caller)
 }
 
-// New returns a backend for the server of any dialect.
-func New(o Options) dialect.Backend {
-	if o.Warn == nil {
-		o.Warn = func(string) {}
-	}
-	if o.Name == nil {
-		o.Name = func(method string) string { return method }
-	}
-	return &backend{o: o, methods: map[string]*method{}, published: sync.OnceValue(func() *catalog.Catalog { return publish(o) })}
+// A Backend answers the requests of the server of any dialect. Its catalog can change.
+type Backend struct {
+	o   Options
+	now atomic.Pointer[backend]
 }
 
+// New returns a Backend.
+func New(o Options) *Backend {
+	b := &Backend{o: o}
+	b.Update(o.Catalog)
+	return b
+}
+
+// Update replaces the catalog that new connections use.
+func (b *Backend) Update(to *catalog.Catalog) {
+	o := b.o
+	o.Catalog = to
+	b.now.Store(newBackend(o))
+}
+
+// Catalog returns the catalog that peers can request, without run members and denied methods.
+func (b *Backend) Catalog() *catalog.Catalog { return b.now.Load().published() }
+
+// Host returns the evaluator of code, and the settings of a host that has its own clock and files.
+func (b *Backend) Host() dialect.Host {
+	return dialect.Host{Runtime: b.o.Runtime, HostOptions: b.o.Hosting, Checked: b.now.Load().Checked}
+}
+
+// Bind returns the responder for one connection.
+func (b *Backend) Bind(c dialect.Caller) dialect.Responder { return b.now.Load().bind(c) }
+
+// A backend is a Backend with one catalog.
 type backend struct {
 	o         Options
 	published func() *catalog.Catalog
@@ -63,12 +84,14 @@ type backend struct {
 	methods map[string]*method
 }
 
-// Catalog returns the catalog that peers can request, without run members and denied methods.
-func (b *backend) Catalog() *catalog.Catalog { return b.published() }
-
-// Host returns the evaluator of code, and the settings of a host that has its own clock and files.
-func (b *backend) Host() dialect.Host {
-	return dialect.Host{Runtime: b.o.Runtime, HostOptions: b.o.Hosting, Checked: b.Checked}
+func newBackend(o Options) *backend {
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	if o.Name == nil {
+		o.Name = func(method string) string { return method }
+	}
+	return &backend{o: o, methods: map[string]*method{}, published: sync.OnceValue(func() *catalog.Catalog { return publish(o) })}
 }
 
 func publish(o Options) *catalog.Catalog {
@@ -91,8 +114,7 @@ func publish(o Options) *catalog.Catalog {
 	return c
 }
 
-// Bind returns the responder for one connection.
-func (b *backend) Bind(c dialect.Caller) dialect.Responder {
+func (b *backend) bind(c dialect.Caller) dialect.Responder {
 	about := c.Connection()
 	r := &responder{b: b, caller: c, client: about.Name}
 	if b.o.Hooks == nil {
@@ -233,32 +255,3 @@ func (r *responder) Close() error {
 	}
 	return r.bound.Close()
 }
-
-// A Changing is a backend whose catalog can change.
-type Changing struct {
-	o   Options
-	now atomic.Pointer[backend]
-}
-
-// NewChanging returns New(o) as a Changing.
-func NewChanging(o Options) *Changing {
-	c := &Changing{o: o}
-	c.Update(o.Catalog)
-	return c
-}
-
-// Update replaces the catalog that new connections use.
-func (c *Changing) Update(to *catalog.Catalog) {
-	o := c.o
-	o.Catalog = to
-	c.now.Store(New(o).(*backend))
-}
-
-// Catalog implements dialect.Backend.
-func (c *Changing) Catalog() *catalog.Catalog { return c.now.Load().Catalog() }
-
-// Bind implements dialect.Backend.
-func (c *Changing) Bind(caller dialect.Caller) dialect.Responder { return c.now.Load().Bind(caller) }
-
-// Host implements dialect.Backend.
-func (c *Changing) Host() dialect.Host { return c.now.Load().Host() }

@@ -101,6 +101,8 @@ func TestPolicy(t *testing.T) {
 		{[]string{"ab*b"}, nil, "ab", true},
 		{[]string{"get.der"}, nil, "getXder", true},
 		{[]string{"getOrder"}, nil, "getOrder", false},
+		{[]string{"a*", "c"}, nil, "c", false},
+		{[]string{"*"}, []string{"a", "b"}, "b", true},
 	} {
 		r := bind(t, Options{Allow: c.allow, Deny: c.deny}, caller{}, "*=json:1")
 		if _, ok := r.Kind(c.method); !ok {
@@ -110,7 +112,7 @@ func TestPolicy(t *testing.T) {
 		if c.refused {
 			want = `{"code":-32001,"message":"refused by policy","data":{"method":"` + c.method + `"}}`
 		}
-		if got := answer(t, r, c.method, ""); got != want {
+		if got := answer(t, r, c.method, ""); got != want || r.Allows(c.method) == c.refused {
 			t.Errorf("%v: got %s", c, got)
 		}
 	}

@@ -26,7 +26,7 @@ type responder struct {
 	endpoint endpoint.Endpoint
 	table    *hook.Table
 	server   dialect.Server
-	backend  *serve.Changing
+	backend  *serve.Backend
 	upstream func(c dialect.Caller) relay.Backend // returns the backend that the hooks on c's connection can call
 	funcs    *relay.Functions
 	runtime  dialect.Runtime // may be nil
@@ -64,7 +64,7 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 	if !serving && o.Offers != nil && len(o.Offers.Methods) > 0 { // Offers describes the local hooks, and Catalog may describe the peer
 		known = o.Offers
 	}
-	s.backend = serve.NewChanging(serve.Options{
+	s.backend = serve.New(serve.Options{
 		Catalog: known, Hooks: s.table, Allow: spec.Names.ForPolicy(o.Allow), Deny: spec.Names.ForPolicy(o.Deny), Name: spec.Names.ForHooks,
 		Runtime: s.runtime, Hosting: o.Hosting, Check: known != nil, Discoverable: serving, Warn: ho.Warn, CallbackEndpoint: s.callbackEndpoint, OnBind: s.onBind, OnClose: s.dropSocket,
 	})

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	lib "github.com/pelletier/go-toml/v2"
+
+	"rpcx/wire"
 )
 
 // An Error is a mistake in TOML text.
@@ -17,6 +19,14 @@ type Error struct {
 
 // Error returns the text without the line number.
 func (e *Error) Error() string { return e.Text }
+
+// Fault returns an error of Decode or Read as a usage Fault that names the file and, if known, the line.
+func Fault(file string, err error) *wire.Fault {
+	if at, ok := errors.AsType[*Error](err); ok && at.Line > 0 {
+		return wire.Usagef("%s:%d: %s", file, at.Line, at.Text)
+	}
+	return wire.Usagef("%s: %v", file, err)
+}
 
 // Decode decodes b into to. A key for which to has no field is an error. Errors are of type *Error.
 func Decode(b []byte, to any) error {
@@ -45,19 +55,4 @@ func read(err error) error {
 		e.Line, _ = at.Position()
 	}
 	return e
-}
-
-// UnknownKeys returns the keys in b for which to has no field, with their line numbers. It may miss keys in inline tables,
-// and always misses those in arrays of tables.
-func UnknownKeys(b []byte, to any) map[string]int {
-	lines := map[string]int{}
-	if strict, ok := errors.AsType[*lib.StrictMissingError](lib.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(to)); ok {
-		for _, e := range strict.Errors {
-			key := strings.Join(e.Key(), ".")
-			if row, _ := e.Position(); lines[key] == 0 {
-				lines[key] = row
-			}
-		}
-	}
-	return lines
 }

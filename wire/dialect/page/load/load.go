@@ -25,7 +25,7 @@ const maxSize = 1 << 20
 func Trusting(file string, b []byte) (*Page, error) {
 	p := &Page{}
 	if err := toml.Read(b, p); err != nil {
-		return nil, syntax(file, err)
+		return nil, toml.Fault(file, err)
 	}
 	p.defaults()
 	return p, nil
@@ -36,7 +36,7 @@ func Trusting(file string, b []byte) (*Page, error) {
 func Parse(file string, b []byte) (*Page, error) {
 	var any map[string]any
 	if err := toml.Read(b, &any); err != nil { // checks that the text is valid TOML
-		return nil, syntax(file, err)
+		return nil, toml.Fault(file, err)
 	}
 	if err := checkKeys(file, toml.Keys(b)); err != nil {
 		return nil, err
@@ -46,14 +46,6 @@ func Parse(file string, b []byte) (*Page, error) {
 		return nil, err
 	}
 	return p, p.check(file, toml.Keys(b))
-}
-
-// syntax returns the usage Fault for a TOML error in file.
-func syntax(file string, err error) error {
-	if at, ok := errors.AsType[*toml.Error](err); ok && at.Line > 0 {
-		return wire.Usagef("%s:%d: %s", file, at.Line, at.Text)
-	}
-	return wire.Usagef("%s: %v", file, err)
 }
 
 // File returns the dialect file at path. It refuses a file that other users can change. Errors are usage Faults.
