@@ -54,19 +54,13 @@ type Message struct {
 
 // Clone returns a copy of m that shares no memory.
 func (m Message) Clone() Message {
-	c, _ := m.CopyTo(make([]byte, 0, len(m.Raw)))
+	var c Message
+	c.CopyOf(&m, make([]byte, 0, len(m.Raw)))
 	return c
 }
 
-// CopyTo appends m.Raw to buf. It returns a copy of m whose slices point into buf, and the new buf. It clones slices
-// outside of Raw.
-func (m Message) CopyTo(buf []byte) (Message, []byte) {
-	var c Message
-	buf = c.CopyOf(&m, buf)
-	return c, buf
-}
-
-// CopyOf is like CopyTo, but stores the copy of m in c.
+// CopyOf makes c a copy of m whose slices point into buf, to which it appends m.Raw. It returns the new buf. It clones
+// slices outside of Raw.
 func (c *Message) CopyOf(m *Message, buf []byte) []byte {
 	start := len(buf)
 	buf = append(buf, m.Raw...)

@@ -29,7 +29,6 @@ type calls struct {
 	byID         map[string]*stream
 	pipeline     *callPipeline      // for many calls at low cost; may be nil
 	byToken      map[string]*stream // streams whose token is known; they include streams whose call has ended
-	latest       *stream            // the stream of the latest item, or nil
 	watches      []*stream          // streams of the peer's messages, which have no request id
 	dirty        []*stream          // streams whose consumer has not been woken for queued messages
 	waiting      int                // calls without a response
@@ -101,9 +100,6 @@ func (c *calls) remove(s *stream) {
 		c.endedStreams.Add(s.token)
 		if c.byToken[s.token] == s {
 			delete(c.byToken, s.token)
-		}
-		if c.latest == s {
-			c.latest = nil
 		}
 	}
 	if len(c.unshaped) > 0 {

@@ -139,14 +139,7 @@ func (l *link) closeConn(code int, reason string) error {
 // If ctx ends first, waitForLocked returns the error of ctx.
 func (p *Peer) waitForLocked(ctx context.Context, g *wire.Gate, condition func() bool) error {
 	for !condition() {
-		c := g.Wait()
-		p.unlockAndTell()
-		select {
-		case <-c:
-		case <-ctx.Done():
-		}
-		p.mu.Lock()
-		if err := ctx.Err(); err != nil {
+		if err := g.Await(ctx, &p.mu); err != nil {
 			return err
 		}
 	}

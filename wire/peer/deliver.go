@@ -97,7 +97,7 @@ func (p *Peer) passLocked(s *stream, m *wire.Message) {
 	}
 	c := m.Clone()
 	p.calls.wake()
-	p.unlockAndTell()
+	p.mu.Unlock()
 	defer p.mu.Lock()
 	s.op.Answer(c)
 }

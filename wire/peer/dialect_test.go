@@ -371,9 +371,7 @@ func TestSingleExchange(t *testing.T) {
 // Open requests are rejected when the connection ends.
 func TestRejectOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		near, far := transport.Pair()
-		defer far.Close()
-		p := newPeer(t, near, peer.Options{Incoming: func(wire.Message) bool { return true }})
+		p, far := paired(t, peer.Options{Incoming: func(wire.Message) bool { return true }})
 		far.Send([]byte(`{"jsonrpc":"2.0","id":"a","method":"m"}`))
 		synctest.Wait()
 		if err := p.Answer(wire.ID("1"), nil); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Usage {

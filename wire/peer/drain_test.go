@@ -10,15 +10,12 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/peer"
-	"rpcx/wire/transport"
 )
 
 // Sending the remaining responses to a peer that has closed its sending direction takes at most a minute.
 func TestOwedAnswersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		near, far := transport.Pair()
-		defer far.Close()
-		p := newPeer(t, near, peer.Options{Handler: with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+		p, far := paired(t, peer.Options{Handler: with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		})})

@@ -46,7 +46,7 @@ func (p *Peer) read() {
 	if n := p.notifications.Lost; n > 0 {
 		p.noteLocked(Note{Kind: NoteDropped, Text: fmt.Sprintf("notifications lost in total: %d", n)})
 	}
-	p.unlockAndTell()
+	p.mu.Unlock()
 	if p.handler.Close != nil {
 		_ = p.handler.Close()
 	}

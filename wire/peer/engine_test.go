@@ -39,6 +39,14 @@ func newPeer(t *testing.T, c wire.Conn, o peer.Options) *peer.Peer {
 	return p
 }
 
+// paired returns a peer and the other end of its connection. Both are closed when the test ends.
+func paired(t *testing.T, o peer.Options) (*peer.Peer, wire.Conn) {
+	near, far := transport.Pair()
+	p := newPeer(t, near, o)
+	t.Cleanup(func() { far.Close() })
+	return p, far
+}
+
 // Each side makes a thousand calls with the same ids as the other, and gets the responses out of order.
 func TestManyCallsBothWays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -113,9 +121,7 @@ func TestDeadline(t *testing.T) {
 // A peer that reads nothing delays neither a call beyond its deadline nor Close beyond its limit.
 func TestPeerThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		near, far := transport.Pair()
-		defer far.Close()
-		p := newPeer(t, near, peer.Options{})
+		p, _ := paired(t, peer.Options{})
 		big := json.RawMessage(`["` + strings.Repeat("x", 600<<10) + `"]`)
 		start := time.Now()
 		for i := range 8 {
@@ -141,9 +147,7 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 // slowFar opens a subscription to which the peer sends 3,000 items of the given size as fast as it can. sent returns how many were
 // accepted.
 func slowFar(t *testing.T, o peer.Options, size int, first ...string) (p *peer.Peer, far wire.Conn, s dialect.Stream, sent func() int) {
-	near, far := transport.Pair()
-	p = newPeer(t, near, o)
-	t.Cleanup(func() { far.Close() })
+	p, far = paired(t, o)
 	s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "x"})
 	if err != nil {
 		t.Fatal(err)
@@ -308,9 +312,7 @@ func TestCloseWhileBusy(t *testing.T) {
 // CloseWith sends pending messages before it closes.
 func TestCloseWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		near, far := transport.Pair()
-		defer far.Close()
-		p := newPeer(t, near, peer.Options{})
+		p, far := paired(t, peer.Options{})
 		_ = p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "evicted"})
 		if err := p.CloseWith(1000, "displaced"); err != nil {
 			t.Error(err)
@@ -350,9 +352,7 @@ func TestNotificationsBounded(t *testing.T) {
 		var mu sync.Mutex
 		var got []string
 		var notes []peer.Note
-		near, far := transport.Pair()
-		defer far.Close()
-		p := newPeer(t, near, peer.Options{
+		p, far := paired(t, peer.Options{
 			Note: func(n peer.Note) { mu.Lock(); defer mu.Unlock(); notes = append(notes, n) },
 			Handler: with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 				time.Sleep(time.Millisecond)

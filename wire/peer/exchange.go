@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -34,8 +35,9 @@ type exchangeState struct {
 // exchange sends one message as an exchange and receives its responses.
 func (p *Peer) exchange(o outgoing) {
 	defer wire.Guard()
-	ctx, cancel := p.exchangeContext(o.ctx)
+	ctx, cancel := context.WithCancel(cmp.Or(o.ctx, p.exchanges.ctx))
 	defer cancel()
+	defer context.AfterFunc(p.exchanges.ctx, cancel)()
 	in, answers := o.call, o.answers()
 	if answers {
 		defer p.posted()
@@ -101,15 +103,6 @@ func (p *Peer) crowdedLocked() bool {
 	return p.outbox.posting > maxPosts || p.requests.Queued()
 }
 
-func (p *Peer) exchangeContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	if ctx == nil {
-		return p.exchanges.ctx, func() {}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(p.exchanges.ctx, cancel)
-	return ctx, func() { stop(); cancel() }
-}
-
 // exchanged handles the end of a call's exchange. If the call has no response, exchanged fails it. left is true if the
 // exchange's context has ended. In that case, exchanged asks the peer to cancel the call, because a later Cancel has no
 // effect.
@@ -173,7 +166,7 @@ func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 		return true
 	}
 	p.endStreamsLocked(s, "the peer ended the session")
-	p.unlockAndTell()
+	p.mu.Unlock()
 	if p.Handshake(context.WithValue(ctx, handshakeKey{}, true)) != nil {
 		return false
 	}
@@ -205,7 +198,7 @@ func (s renewableSession) ReadEvents(over func()) {
 			s.x.reads = false
 			s.p.endStreamsLocked(nil, "the peer's event stream ended")
 		}
-		s.p.unlockAndTell()
+		s.p.mu.Unlock()
 		over()
 	})
 }

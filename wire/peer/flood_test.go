@@ -20,9 +20,7 @@ import (
 // Each unread watch ends on its own. Everything else continues.
 func TestSlowWatchesEndOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		near, far := transport.Pair()
-		defer far.Close()
-		p := newPeer(t, near, peer.Options{StreamBuffer: 16 << 10, MaxMessage: 16 << 10})
+		p, far := paired(t, peer.Options{StreamBuffer: 16 << 10, MaxMessage: 16 << 10})
 		var watches []dialect.Stream
 		for range 3 {
 			w, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Watch})
@@ -177,9 +175,7 @@ func TestExchangeOfANotificationIsBounded(t *testing.T) {
 // are not affected.
 func TestLossyStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		near, far := transport.Pair()
-		defer far.Close()
-		p := newPeer(t, near, peer.Options{StreamBuffer: 256 << 10, Lossy: true})
+		p, far := paired(t, peer.Options{StreamBuffer: 256 << 10, Lossy: true})
 		watch, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Watch})
 		if err != nil {
 			t.Fatal(err)
@@ -213,9 +209,7 @@ func TestLossyStreams(t *testing.T) {
 // The reader waits once, briefly, for a consumer that does not read.
 func TestReaderWaitsOnlyAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		near, far := transport.Pair()
-		defer far.Close()
-		p := newPeer(t, near, peer.Options{StreamBuffer: 8 << 20})
+		p, far := paired(t, peer.Options{StreamBuffer: 8 << 20})
 		if _, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Watch, Method: "unread"}); err != nil {
 			t.Fatal(err)
 		}

@@ -168,7 +168,7 @@ type flowControl struct {
 func (r flowControl) Await() error {
 	p, in := r.p, r.in
 	p.mu.Lock()
-	defer p.unlockAndTell()
+	defer p.mu.Unlock()
 	_ = p.waitForLocked(in.Ctx, &p.outbox.room, func() bool { return !p.end.Live() || !p.holdsTooMuchLocked(in) || p.o.overlong(in) })
 	if p.o.overlong(in) {
 		return wire.Errorf(wire.CodeServer, "the responses to this batch are too large: send fewer requests at once")

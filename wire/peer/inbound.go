@@ -119,7 +119,7 @@ func (p *Peer) serve(in *inbound.Request) {
 func (p *Peer) served(in *inbound.Request, ev *wire.Event) {
 	defer in.Cancel()
 	p.mu.Lock()
-	defer p.unlockAndTell()
+	defer p.mu.Unlock()
 	in.Closed = true
 	size := len(ev.Data)
 	lacks := p.o.Budget.lacks(size)
@@ -180,7 +180,7 @@ func isRPC(err error) bool {
 // emit sends one event of a response.
 func (p *Peer) emit(in *inbound.Request, ev wire.Event) error {
 	p.mu.Lock()
-	defer p.unlockAndTell()
+	defer p.mu.Unlock()
 	if err := p.waitRoomLocked(in.Ctx); err != nil {
 		return err
 	}

@@ -13,15 +13,12 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/peer"
-	"rpcx/wire/transport"
 )
 
 // A call that is cancelled while it waits for room in the outbox is not sent.
 func TestACallCancelledBeforeThereIsRoomIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		near, far := transport.Pair()
-		defer far.Close()
-		p := newPeer(t, near, peer.Options{})
+		p, far := paired(t, peer.Options{})
 		large := []byte(`["` + strings.Repeat("x", 64<<10) + `"]`)
 		go func() { // fills the outbox
 			for range 200 {
@@ -71,9 +68,7 @@ func TestEachCallOfAPipelineIsPromoted(t *testing.T) {
 // An error ends a subscription, even one that outlives its done event.
 func TestAnErrorEndsALastingSubscription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		near, far := transport.Pair()
-		defer far.Close()
-		p := newPeer(t, near, peer.Options{})
+		p, far := paired(t, peer.Options{})
 		st, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "m", Lasting: true})
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"sync"
 
 	"rpcx/wire"
 )
@@ -51,20 +52,23 @@ func (p *Peer) note(n Note) {
 	}
 }
 
-// noteLocked stores n. unlockAndTell passes it on. The caller holds the lock.
-func (p *Peer) noteLocked(n Note) {
-	if p.o.Note != nil {
-		p.pendingNotes = append(p.pendingNotes, n)
-	}
+// noteLocked stores n, which is reported when the lock is released. The caller holds the lock.
+func (p *Peer) noteLocked(n Note) { p.mu.notes = append(p.mu.notes, n) }
+
+// A noteLock is a mutex that reports the notes that were stored while it was held.
+type noteLock struct {
+	sync.Mutex
+	notes  []Note
+	report func(Note)
 }
 
-// unlockAndTell releases the lock and passes the stored notes to Options.Note.
-func (p *Peer) unlockAndTell() {
-	notes := p.pendingNotes
-	p.pendingNotes = nil
-	p.mu.Unlock()
+// Unlock releases the lock and reports the stored notes.
+func (l *noteLock) Unlock() {
+	notes := l.notes
+	l.notes = nil
+	l.Mutex.Unlock()
 	for _, n := range notes {
-		p.note(n)
+		l.report(n)
 	}
 }
 

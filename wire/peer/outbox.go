@@ -96,7 +96,7 @@ type outgoing struct {
 	msg  []byte
 	call *stream         // the message's only call, or nil
 	from *rawBatch       // the batch that the message contains, or nil
-	done chan error      // receives the result of sending; may be nil
+	done chan error      // receives the result of sending a message without a call; may be nil
 	ctx  context.Context // the context of the message's exchange; nil for the peer's own context
 	// about is the id of a request from the peer to which the message belongs, although it is not the response. If msg
 	// is nil, that request has no response.
@@ -126,11 +126,7 @@ func (p *Peer) sendAndUnlock(ctx context.Context, o outgoing) error {
 func (p *Peer) sendLocked(o outgoing) {
 	if p.end.State == ending.Ended {
 		if o.done != nil {
-			method := ""
-			if o.call != nil {
-				method = o.call.op.Method
-			}
-			o.done <- p.end.Fault(nil, method)
+			o.done <- p.end.Fault(nil, "")
 		}
 		return
 	}

@@ -133,7 +133,7 @@ func (c *calls) ofStream(m *wire.Message, in *stream) owner {
 			return o
 		}
 	}
-	if s := c.named(m.Stream); s != nil {
+	if s := c.byToken[string(m.Stream)]; s != nil {
 		return owner{as: streamed, call: s}
 	}
 	if s := c.leftOpen[string(m.Stream)]; s != nil {
@@ -273,15 +273,7 @@ func (c *calls) find(id wire.ID) *stream {
 func (c *calls) name(s *stream, token wire.ID) {
 	s.token, s.named = string(token), true
 	delete(c.leftOpen, s.token)
-	c.byToken[s.token], c.latest = s, s
-}
-
-// named returns the stream with that token, or nil.
-func (c *calls) named(token wire.ID) *stream {
-	if c.latest == nil || c.latest.token != string(token) {
-		c.latest = c.byToken[string(token)]
-	}
-	return c.latest
+	c.byToken[s.token] = s
 }
 
 // onlyOpen returns a waiting call whose response may be a stream, or nil. The caller must know that there is only one.

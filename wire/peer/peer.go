@@ -114,10 +114,9 @@ type Peer struct {
 	wg     sync.WaitGroup // counts every goroutine except the reader
 	done   chan struct{}  // closed when all goroutines of the peer have ended
 
-	mu            sync.Mutex // guards all fields below, and all calls of the codec
-	change        wire.Gate  // opens after each change for which the reader or Close may be waiting
+	mu            noteLock  // guards all fields below, and all calls of the codec
+	change        wire.Gate // opens after each change for which the reader or Close may be waiting
 	end           ending.Ending
-	pendingNotes  []Note // passed to Options.Note when the mutex is released
 	calls         calls
 	outbox        outbox
 	requests      inbound.Requests
@@ -156,6 +155,7 @@ func newLink(conn wire.Conn, onIdle func()) link {
 // New returns a peer for conn and starts to read. The peer owns conn.
 func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	p := &Peer{codec: codec, can: codec.Abilities(), o: o.withDefaults(), done: make(chan struct{}), calls: newCalls()}
+	p.mu.report = p.note
 	p.link = newLink(conn, p.wakeAll)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.exchanges.ctx, p.exchanges.cancel = context.WithCancel(context.Background())

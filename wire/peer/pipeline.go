@@ -34,7 +34,6 @@ type callPipeline struct {
 	ends  []int   // the end of each message in out
 	ids   []int64 // the id of the call for each message in out
 	now   nowFlusher
-	runs  runSender // nil if messages are sent one by one
 }
 
 // A pipelineSlot is a place in the ring. It is free if call is nil.
@@ -48,12 +47,6 @@ type pipelineSlot struct {
 // everything was flushed.
 type nowFlusher interface{ FlushNow() (done bool, err error) }
 
-// A runSender is a wire.Batcher that accepts many messages in one call. The messages are adjacent in all: the first
-// begins at start, and ends contains the end of each.
-type runSender interface {
-	SendRun(all []byte, start int, ends []int) (taken int, err error)
-}
-
 // pipelineBytes limits the requests that wait for Flush. Requests of that total size fit into a connection's buffer.
 const pipelineBytes = 32 << 10
 
@@ -66,9 +59,6 @@ func (p *Peer) Pipeline(most int, ready func()) dialect.CallPipeline {
 	size := max(64, 1<<bits.Len(uint(2*most-1)))
 	l := &callPipeline{p: p, calls: &p.calls, box: &p.outbox, link: &p.link, ready: ready, ring: make([]pipelineSlot, size)}
 	l.now, _ = p.conn.(nowFlusher)
-	if p.o.Tap == nil && p.o.Record == nil { // Tap and Record must receive every message
-		l.runs, _ = p.conn.(runSender)
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.calls.pipeline != nil {
@@ -143,21 +133,10 @@ func (l *callPipeline) Flush() {
 // written all of them.
 func (l *callPipeline) write() (done bool, err error) {
 	defer l.clear()
-	for i, start := 0, 0; i < len(l.ends); i++ {
-		if l.runs != nil {
-			n, err := l.runs.SendRun(l.out, start, l.ends[i:])
-			if err != nil {
-				return false, err
-			}
-			if i += n; i == len(l.ends) {
-				break
-			}
-			if n > 0 {
-				start = l.ends[i-1]
-			}
-		}
-		err := l.p.writeOne(&outgoing{msg: l.out[start:l.ends[i]]})
-		start = l.ends[i]
+	start := 0
+	for i, end := range l.ends {
+		err := l.p.writeOne(&outgoing{msg: l.out[start:end]})
+		start = end
 		switch {
 		case err == nil:
 		case !l.p.onlyThis(err):

@@ -39,12 +39,12 @@ func (p *Peer) receiveRead(raw []byte) (err error) {
 		p.mu.Lock()
 		for {
 			err = p.decodeLocked(rest[0], nil)
-			if rest = rest[1:]; len(rest) == 0 || err != nil || len(p.pendingNotes) > 0 || p.mustStopLocked(nil) {
+			if rest = rest[1:]; len(rest) == 0 || err != nil || len(p.mu.notes) > 0 || p.mustStopLocked(nil) {
 				break
 			}
 		}
 		p.throttleLocked(nil)
-		p.unlockAndTell()
+		p.mu.Unlock()
 	}
 	return err
 }
@@ -61,7 +61,7 @@ func (p *Peer) receive(raw []byte, in *stream) error {
 		p.exchanges.recv.Unlock()
 	}
 	p.throttleLocked(in)
-	p.unlockAndTell()
+	p.mu.Unlock()
 	return err
 }
 

@@ -96,7 +96,7 @@ func (p *Peer) handleNotification(in *dialect.Inbound) {
 	case string(wire.AsError(err).Code) == "-32601":
 		p.mu.Lock()
 		p.unhandledLocked(&in.Msg)
-		p.unlockAndTell()
+		p.mu.Unlock()
 	default:
 		p.note(Note{Kind: NoteFailedNotification, Method: method, Text: fmt.Sprintf("handling the notification %s failed: %s", ending.Quoted(method), err)})
 	}
@@ -119,7 +119,7 @@ func (p *Peer) incomingLocked(m *wire.Message) bool {
 	}
 	c := m.Clone()
 	p.calls.wake() // because Incoming may block
-	p.unlockAndTell()
+	p.mu.Unlock()
 	defer p.mu.Lock()
 	return p.o.Incoming(c)
 }

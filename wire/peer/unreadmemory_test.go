@@ -12,7 +12,6 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/peer"
 	"rpcx/wire/testkit"
-	"rpcx/wire/transport"
 )
 
 // TestUnreadAnswersAreStoredOnce checks that unread responses take no more memory than their messages, and that after one client
@@ -34,9 +33,7 @@ func TestUnreadAnswersAreStoredOnce(t *testing.T) {
 		})
 		before := testkit.Heap()
 		for range clients {
-			near, far := transport.Pair()
-			defer far.Close()
-			p := newPeer(t, near, peer.Options{Budget: budget, Handler: handler})
+			p, far := paired(t, peer.Options{Budget: budget, Handler: handler})
 			defer p.Close()
 			go func() {
 				for i := range asked {

@@ -78,36 +78,19 @@ const (
 	maxRecentLength = 4096
 )
 
-// Recent is a set of the tokens that were added last, at most maxRecent of them.
-type Recent struct {
-	in    map[string]int // how often each token occurs in order
-	order []string
-	next  int // the index of the oldest token if order is full
-}
+// Recent is a set of the tokens that were added last: at least half of maxRecent, and at most maxRecent.
+type Recent struct{ latest, earlier map[string]bool }
 
 // Add adds token, unless token is longer than maxRecentLength.
 func (r *Recent) Add(token string) {
 	if len(token) > maxRecentLength {
 		return
 	}
-	if r.in == nil {
-		r.in = map[string]int{}
+	if len(r.latest) >= maxRecent/2 {
+		r.earlier, r.latest = r.latest, nil
 	}
-	r.in[token]++
-	if len(r.order) < maxRecent {
-		r.order = append(r.order, token)
-		return
-	}
-	old := r.order[r.next]
-	if r.in[old]--; r.in[old] <= 0 {
-		delete(r.in, old)
-	}
-	r.order[r.next] = token
-	r.next = (r.next + 1) % maxRecent
+	wire.Put(&r.latest, token, true)
 }
 
 // Has reports whether token is in the set.
-func (r *Recent) Has(token []byte) bool {
-	_, ok := r.in[string(token)]
-	return ok
-}
+func (r *Recent) Has(token []byte) bool { return r.latest[string(token)] || r.earlier[string(token)] }

@@ -1,18 +1,21 @@
 package mailbox
 
-import "rpcx/wire"
+import (
+	"sync"
+
+	"rpcx/wire"
+)
 
 const (
-	chunkBytes    = 64 << 10
-	chunkCount    = 256
-	maxSpareBytes = 16 // how many empty chunks a queue keeps for reuse
+	chunkBytes = 64 << 10
+	chunkCount = 256
 )
 
 // Overhead is the memory that a queued message needs in addition to its own bytes.
 const Overhead = 192
 
-// chunk is a series of messages whose bytes share one buffer. The reader fills it, the consumer reads it without a
-// lock, and the reader then reuses it.
+// chunk is a series of messages whose bytes share one buffer. The reader fills it, and the consumer reads it without a
+// lock.
 type chunk struct {
 	buf  []byte
 	msgs []wire.Message
@@ -20,12 +23,17 @@ type chunk struct {
 	next *chunk
 }
 
+// chunks contains empty chunks.
+var chunks = sync.Pool{New: func() any { return newChunk(chunkBytes) }}
+
+func newChunk(n int) *chunk {
+	return &chunk{buf: make([]byte, 0, n), msgs: make([]wire.Message, 0, chunkCount)}
+}
+
 // queue is a list of chunks. The reader fills the last chunk, and the consumer takes the first. In steady operation,
 // the same two or three chunks are reused, and nothing is allocated.
 type queue struct {
 	first, last *chunk
-	free        *chunk
-	spare       int // how many chunks are in free
 	size        int // the queued bytes, including Overhead
 	single      chunk
 	one         [1]wire.Message
@@ -53,13 +61,11 @@ func (q *queue) grow(n int) *chunk {
 	case q.single.msgs == nil:
 		c = &q.single
 		c.msgs, c.buf = q.one[:0], make([]byte, 0, n)
-	case q.free != nil && cap(q.free.buf) >= n:
-		c, q.free = q.free, q.free.next
-		q.spare--
+	case n <= chunkBytes:
+		c = chunks.Get().(*chunk)
 	default:
-		c = &chunk{buf: make([]byte, 0, max(chunkBytes, n)), msgs: make([]wire.Message, 0, chunkCount)}
+		c = newChunk(n)
 	}
-	c.next = nil
 	if q.last == nil {
 		q.first = c
 	} else {
@@ -93,17 +99,15 @@ func (q *queue) shed(most int) (lost int64) {
 	return lost
 }
 
-// recycle keeps c, a chunk from take, for reuse. It frees chunks that held a huge message, and keeps only a few, which
-// bounds memory.
+// recycle makes c, a chunk from take, available for reuse, unless it had a huge message.
 func (q *queue) recycle(c *chunk) {
-	if c == nil || c == &q.single || cap(c.buf) > chunkBytes || q.spare == maxSpareBytes {
+	if c == nil || c == &q.single || cap(c.buf) > chunkBytes {
 		return
 	}
 	clear(c.msgs) // the messages may contain cloned errors
-	c.buf, c.msgs, c.size = c.buf[:0], c.msgs[:0], 0
-	c.next, q.free = q.free, c
-	q.spare++
+	*c = chunk{buf: c.buf[:0], msgs: c.msgs[:0]}
+	chunks.Put(c)
 }
 
 // drop removes all queued messages.
-func (q *queue) drop() { q.first, q.last, q.free, q.spare, q.size = nil, nil, nil, 0, 0 }
+func (q *queue) drop() { q.first, q.last, q.size = nil, nil, 0 }

@@ -22,7 +22,7 @@ func (w *Conn) SendBuffered(msg []byte) error {
 	w.sending.Lock()
 	defer w.sending.Unlock()
 	if w.frames != nil && w.end.Load() == nil {
-		if n, err := w.frames.writeTexts(msg, 0, []int{len(msg)}); n > 0 {
+		if ok, err := w.frames.writeText(msg); ok {
 			return w.sent(err)
 		}
 	}
@@ -44,40 +44,17 @@ func (w *Conn) SendBinary(msg []byte) error {
 	return w.Flush()
 }
 
-// SendRun is like SendBuffered, but for several messages, which are adjacent in all: the first begins at start, and
-// ends contains the end of each. It returns the number of messages that it has accepted. A long message, and all
-// messages after the close frame, must be sent with SendBuffered.
-func (w *Conn) SendRun(all []byte, start int, ends []int) (taken int, err error) {
-	if w.frames == nil || w.c.Around != nil || w.end.Load() != nil {
-		return 0, nil
-	}
-	w.net.hold.Add(1)
-	defer w.net.hold.Add(-1)
-	w.sending.Lock()
-	defer w.sending.Unlock()
-	taken, err = w.frames.writeTexts(all, start, ends)
-	return taken, w.sent(err)
-}
-
-// writeTexts writes text messages as frames. It stops before the first long one.
-func (f *frameReader) writeTexts(all []byte, start int, ends []int) (n int, err error) {
+// writeText writes a text message as one frame. ok is false if the library must write the message, because it is long or
+// the connection is closing.
+func (f *frameReader) writeText(msg []byte) (ok bool, err error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
-	if f.closeSent { // the library can tell why no more messages are accepted
-		return 0, nil
+	if len(msg) > ownFrame || f.closeSent { // the library can tell why no more messages are accepted
+		return false, nil
 	}
-	f.out = f.out[:0]
-	for ; n < len(ends) && ends[n]-start <= ownFrame; n++ {
-		f.out = appendMasked(f.out, all[start:ends[n]], rand.Uint32())
-		start = ends[n]
-	}
-	if n > 0 {
-		_, err = f.ReadWriteCloser.Write(f.out)
-	}
-	if cap(f.out) > wsBuffer {
-		f.out = nil
-	}
-	return n, err
+	f.out = appendMasked(f.out[:0], msg, rand.Uint32())
+	_, err = f.ReadWriteCloser.Write(f.out)
+	return true, err
 }
 
 // Write implements io.Writer for the library. The library writes control frames, each with a single Write, and long
