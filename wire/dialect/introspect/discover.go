@@ -1,11 +1,9 @@
 package introspect
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,9 +16,6 @@ import (
 
 // askBound bounds each discovery call, because a service that cannot describe itself must not delay the user's call.
 const askBound = 15 * time.Second
-
-// askGrace bounds the wait for the end of a stream after an error event.
-const askGrace = time.Second
 
 // discovery is the known description of the service (sections 4 and 6.1 of the specification), with the part that is
 // not in the cache.
@@ -205,38 +200,5 @@ func (c *codec) askHash(ctx context.Context, caller dialect.Caller) (string, err
 func (c *codec) ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()
-	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
-	if err != nil {
-		return nil, err
-	}
-	var data json.RawMessage
-	var failed error
-	for {
-		m, err := st.Next(ctx)
-		switch {
-		case err == io.EOF && failed == nil && data == nil:
-			return nil, wire.NewError(wire.CodeServer, method+" returned no data")
-		case err == io.EOF:
-			return data, failed
-		case err != nil:
-			bye, done := context.WithTimeout(context.WithoutCancel(ctx), askGrace)
-			defer done()
-			_ = st.Cancel(bye)
-			return data, errors.Join(failed, err)
-		case m.Kind == wire.Response && m.Err == nil && !m.Final:
-			continue
-		}
-		ev, err := dialect.EventOf(c, m)
-		switch {
-		case err != nil:
-			return nil, err
-		case ev.Kind == wire.Data:
-			data = bytes.Clone(ev.Data)
-		case ev.Kind == wire.Failure && failed == nil:
-			failed = ev.Err.Clone()
-			var stop context.CancelFunc
-			ctx, stop = context.WithTimeout(ctx, askGrace)
-			defer stop()
-		}
-	}
+	return caller.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
 }

@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
 
-	"rpcx/wire"
 	"rpcx/wire/dialect"
 )
 
@@ -20,44 +18,22 @@ type service struct {
 	ignores string // a method that gets no response
 }
 
-func (s service) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
-	if op.Method == s.ignores {
-		return &answer{never: true}, nil
-	}
-	data := `{"hash":"h"}`
+func (s service) CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error) {
 	switch op.Method {
+	case s.ignores:
+		<-ctx.Done()
+		return nil, ctx.Err()
 	case schemaMethod:
 		var list []string
 		for i := range s.modules {
 			list = append(list, fmt.Sprintf(`{"namespace":"m%d","methods":["a"]}`, i))
 		}
-		data = `{"modules":[` + strings.Join(list, ",") + `]}`
+		return json.RawMessage(`{"modules":[` + strings.Join(list, ",") + `]}`), nil
 	case moduleSchemaMethod:
-		data = `{"oneOf":[{"type":"object","properties":{"method":{"const":"a"}}}]}`
+		return json.RawMessage(`{"oneOf":[{"type":"object","properties":{"method":{"const":"a"}}}]}`), nil
 	}
-	return &answer{body: `{"service_hash":"h","type":"data","data":` + data + `}`}, nil
+	return json.RawMessage(`{"hash":"h"}`), nil
 }
-
-// answer is a stream with one data event, or without data and without an end.
-type answer struct {
-	body  string
-	never bool
-}
-
-func (a *answer) Next(ctx context.Context) (wire.Message, error) {
-	if a.never {
-		<-ctx.Done()
-		return wire.Message{}, ctx.Err()
-	}
-	if a.body == "" {
-		return wire.Message{}, io.EOF
-	}
-	m := wire.Message{Kind: wire.Item, Body: json.RawMessage(a.body)}
-	a.body = ""
-	return m, nil
-}
-
-func (a *answer) Cancel(context.Context) error { return nil }
 
 // rpcx writes the description of a service with many modules to the cache once, not once per module.
 func TestDescribeKeepsAllAtOnce(t *testing.T) {
