@@ -116,21 +116,6 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-func TestTooLargeForTheHost(t *testing.T) {
-	c := NewCodec(dialect.CodecOptions{})
-	if _, _, err := c.Decode([]byte(`{"type":"handshake","protocolVersion":2,"limits":{"maxMessageBytes":100}}`)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Encode(dialect.Op{Kind: dialect.Eval, Code: "1"}); err != nil {
-		t.Error(err)
-	}
-	_, err := c.Encode(dialect.Op{Kind: dialect.Eval, Code: strings.Repeat("1", 100)})
-	f := wire.AsFault(err)
-	if f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message, "bytes, but the host accepts at most 100") {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestUnsentMessages(t *testing.T) {
 	c := NewCodec(dialect.CodecOptions{})
 	for _, op := range []dialect.Op{

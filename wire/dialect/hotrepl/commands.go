@@ -67,11 +67,7 @@ func (s *server) schema(schema json.RawMessage) json.RawMessage {
 }
 
 func (s *server) unknown(name string) *wire.Error {
-	e := newError(kindUnknown, "unknownCommand", "There is no command "+strconv.Quote(name)+".")
-	if near := catalog.Nearest(name, s.b.Catalog().Names()); near != "" {
-		return e.WithData(map[string]string{"nearest": near})
-	}
-	return e
+	return dialect.WithNearest(newError(kindUnknown, "unknownCommand", "There is no command "+strconv.Quote(name)+"."), name, s.b.Catalog().Names())
 }
 
 // command runs a command_call. It accepts a job at once. It answers any other command when the command's hook ends. A

@@ -13,38 +13,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestEncode(t *testing.T) {
-	tests := []struct {
-		name string
-		op   dialect.Op
-		want string
-	}{
-		{"an object is wrapped", dialect.Op{Method: "storage_tree_get", Params: []byte(`{"id":1}`)}, `{"jsonrpc":"2.0","id":1,"method":"storage_tree_get","params":[{"id":1}]}`},
-		{"an array is the params", dialect.Op{Method: "service_module_schema", Params: []byte(`["storage"]`)}, `{"jsonrpc":"2.0","id":1,"method":"service_module_schema","params":["storage"]}`},
-		{"none are an empty array", dialect.Op{Method: "service_schema"}, `{"jsonrpc":"2.0","id":1,"method":"service_schema","params":[]}`},
-		{"a dot is the first underscore", dialect.Op{Method: "storage.tree_get"}, `{"jsonrpc":"2.0","id":1,"method":"storage_tree_get","params":[]}`},
-		{"as they are", dialect.Op{Method: "a_b", Params: []byte(`{"id":1}`), Extra: []byte(`{"params_style":"object"}`)}, `{"jsonrpc":"2.0","id":1,"method":"a_b","params":{"id":1}}`},
-		{"a notification", dialect.Op{Kind: dialect.Notify, Method: "a_b", Params: []byte(`{}`)}, `{"jsonrpc":"2.0","method":"a_b","params":[{}]}`},
-		{"the end of a stream", dialect.Op{Kind: dialect.Unsubscribe, Of: &dialect.Op{Method: "ticker_watch"}, Stream: []byte(`"s"`)}, `{"jsonrpc":"2.0","id":1,"method":"service_unsubscribe","params":["s"]}`},
-		{"the end of another server's", dialect.Op{Kind: dialect.Unsubscribe, Of: &dialect.Op{Method: "eth_subscribe"}, Stream: []byte(`"0x1"`)}, `{"jsonrpc":"2.0","id":1,"method":"eth_unsubscribe","params":["0x1"]}`},
-		{"the end as it was said", dialect.Op{Kind: dialect.Unsubscribe, Of: &dialect.Op{Method: "a_b"}, Stream: []byte(`1`), Unsubscribe: "a_end"}, `{"jsonrpc":"2.0","id":1,"method":"a_end","params":[1]}`},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			m, err := NewCodec(dialect.CodecOptions{}).Encode(test.op)
-			if err != nil || string(m.Raw) != test.want {
-				t.Errorf("%s, %v\nwant %s", m.Raw, err, test.want)
-			}
-			if m.Final && test.op.Kind == dialect.Call {
-				t.Error("a call has only one response, but its answer is a stream")
-			}
-		})
-	}
-	if _, err := NewCodec(dialect.CodecOptions{}).Encode(dialect.Op{Kind: dialect.Unsubscribe, Of: &dialect.Op{Method: "a_b"}}); err != wire.ErrUnsupported {
-		t.Errorf("the end of an unknown stream: %v", err)
-	}
-}
-
 func TestNames(t *testing.T) {
 	for method, ok := range map[string]bool{
 		"storage_tree_create": true, "storage.tree_create": true, "shell_execute": true, "v2_get": true,

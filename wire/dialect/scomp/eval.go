@@ -59,7 +59,7 @@ func (h *handler) awaitHandshake(ctx context.Context) error {
 func (h *handler) names() []string {
 	names := h.server.b.Catalog().Names()
 	local := wire.SetOf(names)
-	for _, name := range h.remote.names {
+	for _, name := range h.remote {
 		if !local[name] {
 			names = append(names, name)
 		}
@@ -75,7 +75,7 @@ func (h *handler) call(ctx context.Context, name string, input json.RawMessage) 
 		return h.caller.Call(ctx, name, input)
 	case ok:
 		return h.invoke(ctx, name, input, nil)
-	case h.remote.known[name]:
+	case slices.Contains(h.remote, name):
 		return h.caller.Call(ctx, name, input)
 	}
 	return nil, h.server.unknown(name)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -42,22 +43,18 @@ func (g *peerHandshake) catalog() *catalog.Catalog {
 // Handshake sends the handshake of a client. It returns a Fault of kind Protocol if the response is invalid, and of
 // kind Unreachable if the server no longer has the session to resume.
 func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
-	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.handshakePart()})
-	var m wire.Message
+	result, err := caller.CallOp(ctx, dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.handshakePart()})
+	if rpc, ok := errors.AsType[*wire.Error](err); ok {
+		return &wire.Fault{Kind: wire.Protocol, Method: handshake, RPC: rpc, Message: "the handshake was refused: " + rpc.Error()}
+	}
 	if err == nil {
-		m, err = st.Next(ctx)
+		err = check(result)
 	}
-	switch {
-	case err != nil:
-		return err
-	case m.Err != nil:
-		return &wire.Fault{Kind: wire.Protocol, Method: handshake, RPC: m.Err.Clone(), Message: "the handshake was refused: " + m.Err.Error()}
-	}
-	if err := check(m.Body); err != nil {
+	if err != nil {
 		return err
 	}
-	c.handshake.set(m.Body, "server")
-	got := scan.String(scan.Get(m.Body, sessionWord))
+	c.handshake.set(result, "server")
+	got := scan.String(scan.Get(result, sessionWord))
 	if c.intro.Resume != "" && c.intro.Last == "" && got != c.intro.Resume {
 		return wire.NewFault(wire.Unreachable, fmt.Sprintf("the session %s no longer exists: the server started the session %s instead", c.intro.Resume, got), nil)
 	}

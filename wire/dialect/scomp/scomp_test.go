@@ -77,33 +77,6 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// The client sends the handshake. Requests that arrive before it get no response.
-func TestBeforeTheHandshake(t *testing.T) {
-	c := NewCodec(dialect.CodecOptions{})
-	for _, step := range []struct{ in, want string }{
-		{`{"jsonrpc":"2.0","id":1,"method":"eval","params":{"code":"1"}}`, `the handshake must precede "eval" (code -32600)`},
-		{`{"jsonrpc":"2.0","id":2,"method":"invoke","params":{"name":"n"}}`, `the handshake must precede "invoke" (code -32600)`},
-		{`{"jsonrpc":"2.0","id":3,"method":"handshake","params":{"protocol":"0.2"}}`, `expected the protocol "0.1", not "0.2" (code -32600)`},
-		{`{"jsonrpc":"2.0","id":4,"method":"handshake"}`, `expected the protocol "0.1", not none (code -32600)`},
-		{`{"jsonrpc":"2.0","id":5,"method":"eval","params":{"code":"1"}}`, `the handshake must precede "eval" (code -32600)`},
-		{`{"jsonrpc":"2.0","id":6,"method":"handshake","params":{"protocol":"0.1"}}`, ``},
-		{`{"jsonrpc":"2.0","id":7,"method":"handshake","params":{"protocol":"0.1"}}`, `a second handshake (code -32600)`},
-		{`{"jsonrpc":"2.0","id":8,"method":"eval","params":{"code":"1"}}`, ``},
-	} {
-		msgs, _, err := c.Decode([]byte(step.in))
-		if err != nil || len(msgs) != 1 {
-			t.Fatal(msgs, err)
-		}
-		got := ""
-		if msgs[0].Err != nil {
-			got = msgs[0].Err.Error()
-		}
-		if got != step.want {
-			t.Errorf("%s\n got %q\nwant %q", step.in, got, step.want)
-		}
-	}
-}
-
 func TestEncode(t *testing.T) {
 	tests := []struct {
 		name string

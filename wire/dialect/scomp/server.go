@@ -71,7 +71,7 @@ type handler struct {
 
 	ready   chan struct{} // closed after the response to the handshake, when session and remote are set
 	session *session
-	remote  declared // the client's bindings
+	remote  []string // the names of the client's bindings
 }
 
 // Close ends the hooks of this connection and leaves its session.
@@ -110,12 +110,12 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 
 // handshake answers the client's handshake and then closes ready.
 func (h *handler) handshake(in *dialect.Inbound) error {
-	h.remote.read(scan.Get(in.Msg.Params, "bindings"))
+	h.remote = declared(scan.Get(in.Msg.Params, "bindings"))
 	h.session = h.server.join(scan.String(scan.Get(scan.Get(in.Msg.Params, "metadata"), resumeWord)))
 	in.Answered = true
 	err := in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: h.server.handshakePart(h.session.id)})
 	close(h.ready)
-	h.r.HandshakeDone(h.remote.names)
+	h.r.HandshakeDone(h.remote)
 	return err
 }
 
@@ -156,11 +156,7 @@ func (h *handler) unknown(req wire.Message) error {
 
 // unknown returns -32601 for an unknown binding. Its data names the most similar binding.
 func (s *server) unknown(name string) error {
-	e := wire.NewError(wire.CodeNoMethod, "unknown binding: "+name)
-	if near := catalog.Nearest(name, s.b.Catalog().Names()); near != "" {
-		return e.WithData(map[string]string{"nearest": near})
-	}
-	return e
+	return dialect.WithNearest(wire.NewError(wire.CodeNoMethod, "unknown binding: "+name), name, s.b.Catalog().Names())
 }
 
 const (
@@ -242,19 +238,15 @@ func newSession() string {
 	return "sess_" + wire.RandomHex(16)
 }
 
-// declared contains the names of a client's bindings, in order and as a set.
-type declared struct {
-	names []string
-	known map[string]bool
-}
-
-func (d *declared) read(bindings []byte) {
-	d.known = map[string]bool{}
+// declared returns the names of a client's bindings.
+func declared(bindings []byte) (names []string) {
+	known := map[string]bool{}
 	for b := range scan.Elements(bindings) {
 		name := scan.String(scan.Get(b, "name"))
-		if name != "" && !d.known[name] && len(d.names) < maxDeclared {
-			d.known[name] = true
-			d.names = append(d.names, name)
+		if name != "" && !known[name] && len(names) < maxDeclared {
+			known[name] = true
+			names = append(names, name)
 		}
 	}
+	return names
 }

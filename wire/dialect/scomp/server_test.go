@@ -242,57 +242,6 @@ func TestSessionsOutliveConnections(t *testing.T) {
 	})
 }
 
-// The client returns these errors for invalid handshakes.
-func TestHandshakes(t *testing.T) {
-	for _, tt := range []struct {
-		name, resume, answer, want string
-		kind                       wire.FaultKind
-	}{
-		{"a good one", "", `"result":{"protocol":"0.1","sessionId":"s"}`, "", ""},
-		{"another protocol", "", `"result":{"protocol":"0.2","sessionId":"s"}`, `its protocol is not "0.1": {"protocol":"0.2","sessionId":"s"}`, wire.Protocol},
-		{"no session", "", `"result":{"protocol":"0.1"}`, `it has no sessionId: {"protocol":"0.1"}`, wire.Protocol},
-		{"no object", "", `"result":"hi"`, `it is not an object: "hi"`, wire.Protocol},
-		{"a refusal", "", `"error":{"code":-32600,"message":"go away"}`, `the handshake was refused: go away (code -32600)`, wire.Protocol},
-		{"a session that is gone", "old", `"result":{"protocol":"0.1","sessionId":"new"}`, `the session old no longer exists: the server started the session new instead`, wire.Unreachable},
-		{"a session that is there", "old", `"result":{"protocol":"0.1","sessionId":"old"}`, ``, ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			near, far := transport.Pair()
-			c := NewCodec(dialect.CodecOptions{Handshake: dialect.HandshakeOptions{
-				Info: catalog.Info{Name: "rpcx", Version: "1"}, Resume: tt.resume, Settings: json.RawMessage(`{"metadata":{"user":"ada"}}`),
-				Offers: &catalog.Catalog{
-					Methods: []catalog.Method{{Name: "notify", Params: json.RawMessage(`{"$ref":"#/$defs/M"}`)}},
-					Defs:    map[string]json.RawMessage{"M": json.RawMessage(`{"type":"object"}`), "N": json.RawMessage("true")},
-				},
-			}}).(*codec)
-			p := peer.New(near, c, peer.Options{})
-			defer p.Close()
-			go func() {
-				resumed := ""
-				if tt.resume != "" {
-					resumed = `,"sessionId":"` + tt.resume + `"`
-				}
-				want := `{"jsonrpc":"2.0","id":1,"method":"handshake","params":{"protocol":"0.1","bindings":[{"name":"notify","input":{"$ref":"#/$defs/M","$defs":{"M":{"type":"object"}}}}],` +
-					`"metadata":{"client":{"name":"rpcx","version":"1"},"user":"ada"` + resumed + `}}}`
-				if raw, err := far.Recv(); err != nil || string(raw) != want {
-					t.Errorf("got  %s, %v\nwant %s", raw, err, want)
-				}
-				far.Send([]byte(`{"jsonrpc":"2.0","id":1,` + tt.answer + `}`))
-			}()
-			err := p.Handshake(t.Context())
-			if tt.want == "" {
-				if err != nil {
-					t.Error(err)
-				}
-				return
-			}
-			if f := wire.AsFault(err); f == nil || f.Kind != tt.kind || !strings.HasSuffix(f.Message, tt.want) {
-				t.Errorf("got %v", err)
-			}
-		})
-	}
-}
-
 // When there are too many idle sessions, the oldest end early.
 func TestIdleSessionsAreBounded(t *testing.T) {
 	r := &runtime{}

@@ -211,21 +211,6 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A hook's call fails if it would have to wait for the call that is waiting for the hook.
-func TestBlocked(t *testing.T) {
-	c := calling(t, dialect.Op{Method: "object.call_method", Params: raw(`{"object_id":"1","method":"m"}`)})
-	nested := func(id string) error {
-		_, err := c.Encode(dialect.Op{Method: "object.call_method", Params: raw(`{"object_id":"` + id + `","method":"m"}`), Nested: true})
-		return err
-	}
-	if err := nested("1"); err == nil || !strings.Contains(err.Error(), "pending") {
-		t.Errorf("%v", err)
-	}
-	if err := nested("2"); err != nil {
-		t.Errorf("%v", err)
-	}
-}
-
 // FuzzDecode checks that a response has the id of its request.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
