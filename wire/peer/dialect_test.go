@@ -16,6 +16,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -118,10 +119,7 @@ func TestItemsByID(t *testing.T) {
 		defer far.Close()
 		p := peer.New(near, newHandshaker(), peer.Options{CloseTimeout: 1})
 		defer p.Close()
-		s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "watch"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Start(t, p, dialect.Subscribe, "watch", "")
 		for _, msg := range []string{"item 1 a", "item 2 stranger", "item 1 b", "item 1 end", "item 1 late"} {
 			far.Send([]byte(msg))
 		}
@@ -142,12 +140,9 @@ func TestDecodeFails(t *testing.T) {
 		near, far := transport.Pair()
 		defer far.Close()
 		p := peer.New(near, newHandshaker(), peer.Options{})
-		s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Start(t, p, dialect.Call, "x", "")
 		far.Send([]byte("fatal"))
-		_, err = s.Next(t.Context())
+		_, err := s.Next(t.Context())
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Protocol || f.Method != "x" {
 			t.Error(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -148,10 +149,7 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 // accepted.
 func slowFar(t *testing.T, o peer.Options, size int, first ...string) (p *peer.Peer, far wire.Conn, s dialect.Stream, sent func() int) {
 	p, far = paired(t, o)
-	s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = testkit.Start(t, p, dialect.Subscribe, "x", "")
 	far.Recv()
 	far.Send([]byte(`{"id":1,"result":"s"}`))
 	for _, msg := range first {

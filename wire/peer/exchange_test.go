@@ -14,6 +14,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 )
 
 // A poster is a connection of exchanges, in which the function answer is the peer.
@@ -159,10 +160,7 @@ func TestExchangeStreams(t *testing.T) {
 			"cut":     "the stream ended with neither done nor error",
 			"endless": "EOF",
 		} {
-			s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: method})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := testkit.Start(t, p, dialect.Subscribe, method, "")
 			var got []string
 			for {
 				m, err := s.Next(t.Context())
@@ -223,10 +221,7 @@ func TestExchangeNotify(t *testing.T) {
 			say(`{"id":1,"result":1}`)
 			return nil
 		})
-		s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Start(t, p, dialect.Call, "x", "")
 		if err := p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "note"}); err != nil {
 			t.Error(err)
 		}
@@ -243,10 +238,7 @@ func TestExchangeClose(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		})
-		s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Start(t, p, dialect.Call, "x", "")
 		p.Close()
 		if _, err := s.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
 			t.Error(err)
@@ -265,10 +257,7 @@ func TestAnswerToACancelledCall(t *testing.T) {
 			say(`{"jsonrpc":"2.0","id":1,"result":1}`)
 			return ctx.Err()
 		})
-		s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Start(t, p, dialect.Call, "x", "")
 		if err := s.Cancel(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -453,10 +442,7 @@ func TestAStreamOfTheEventStreamIsUnsubscribed(t *testing.T) {
 			return nil
 		}}}, peer.Options{})
 		p.Connection().HTTPSession.ReadEvents(func() {})
-		s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "s_subscribe"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Start(t, p, dialect.Subscribe, "s_subscribe", "")
 		if m, err := s.Next(t.Context()); err != nil || string(m.Body) != `"s"` {
 			t.Fatal(m, err)
 		}

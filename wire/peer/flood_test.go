@@ -23,10 +23,7 @@ func TestSlowWatchesEndOneByOne(t *testing.T) {
 		p, far := paired(t, peer.Options{StreamBuffer: 16 << 10, MaxMessage: 16 << 10})
 		var watches []dialect.Stream
 		for range 3 {
-			w, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Watch})
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := testkit.Start(t, p, dialect.Watch, "", "")
 			watches = append(watches, w)
 		}
 		call, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"}) // keeps the reader from stopping
@@ -176,14 +173,8 @@ func TestExchangeOfANotificationIsBounded(t *testing.T) {
 func TestLossyStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, far := paired(t, peer.Options{StreamBuffer: 256 << 10, Lossy: true})
-		watch, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Watch})
-		if err != nil {
-			t.Fatal(err)
-		}
-		call, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		watch := testkit.Start(t, p, dialect.Watch, "", "")
+		call := testkit.Start(t, p, dialect.Call, "x", "")
 		const sent = 5000
 		for i := range sent {
 			far.Send(fmt.Appendf(nil, `{"method":"n","params":[%d,%q]}`, i, strings.Repeat("x", 500)))
@@ -213,10 +204,7 @@ func TestReaderWaitsOnlyAMoment(t *testing.T) {
 		if _, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Watch, Method: "unread"}); err != nil {
 			t.Fatal(err)
 		}
-		read, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Watch, Method: "read"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := testkit.Start(t, p, dialect.Watch, "read", "")
 		for range 20 {
 			far.Send(fmt.Appendf(nil, `{"method":"unread","params":[%q]}`, strings.Repeat("x", 64<<10)))
 		}

@@ -10,6 +10,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -57,14 +58,6 @@ func TestFollow(t *testing.T) {
 		defer far.Close()
 		p := peer.New(near, talker{jsonrpc.NewCodec(jsonrpc.Options{})}, peer.Options{})
 		defer p.Close()
-		open := func(kind dialect.OpKind, method string) dialect.Stream {
-			t.Helper()
-			st, err := p.Open(t.Context(), dialect.Op{Kind: kind, Method: method})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return st
-		}
 		want := func(st dialect.Stream, want string) {
 			t.Helper()
 			m, err := st.Next(t.Context())
@@ -72,8 +65,8 @@ func TestFollow(t *testing.T) {
 				t.Errorf("got %s %v, want %s", got, err, want)
 			}
 		}
-		one, two := open(dialect.Subscribe, "follow s"), open(dialect.Subscribe, "follow s")
-		call := open(dialect.Call, "m")
+		one, two := testkit.Start(t, p, dialect.Subscribe, "follow s", ""), testkit.Start(t, p, dialect.Subscribe, "follow s", "")
+		call := testkit.Start(t, p, dialect.Call, "m", "")
 		for _, msg := range []string{
 			`item s - unasked`, `item other - end`, // does not end the pending call
 			`{"id":1,"result":"more"}`, `item s 1 hers`, `item t 1 end`, `item s - end`,
@@ -91,7 +84,7 @@ func TestFollow(t *testing.T) {
 			want(st, "end")
 			want(st, "EOF")
 		}
-		left := open(dialect.Subscribe, "follow s")
+		left := testkit.Start(t, p, dialect.Subscribe, "follow s", "")
 		if ours, _ := p.Pending(); ours != 1 {
 			t.Errorf("%d calls are pending, want 1", ours)
 		}
@@ -99,7 +92,7 @@ func TestFollow(t *testing.T) {
 			t.Error(err)
 		}
 		want(left, "EOF")
-		lost := open(dialect.Subscribe, "follow s")
+		lost := testkit.Start(t, p, dialect.Subscribe, "follow s", "")
 		far.Close()
 		want(lost, "null")
 		synctest.Wait()

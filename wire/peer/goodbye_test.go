@@ -11,6 +11,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -80,10 +81,7 @@ func TestCancellingBeforeTheResponse(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				here, there := transport.Pair()
 				p := peer.New(here, jsonrpc.NewCodec(jsonrpc.Options{Version: jsonrpc.V2}), peer.Options{})
-				st, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "x_subscribe"})
-				if err != nil {
-					t.Fatal(err)
-				}
+				st := testkit.Start(t, p, dialect.Subscribe, "x_subscribe", "")
 				var got []string
 				go func() {
 					for {

@@ -51,10 +51,7 @@ func TestEachCallOfAPipelineIsPromoted(t *testing.T) {
 	defer p.Close()
 	l := p.Pipeline(4, func() {})
 	for id := 1; id <= 64; id++ {
-		c := &pipelineSlot{got: make(chan string, 2), plain: true}
-		if !l.Send(&dialect.Op{Kind: dialect.Call, Method: "a"}, c) {
-			t.Fatal("the call was not sent")
-		}
+		c := send(t, l, "a", true)
 		l.Flush()
 		l.Promote(c)
 		m.come <- [][]byte{fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":7}`, id)}

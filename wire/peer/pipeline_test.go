@@ -99,6 +99,16 @@ func (p picky) SendBuffered(msg []byte) error {
 	return p.mirror.SendBuffered(msg)
 }
 
+// send sends a call through a pipeline.
+func send(t *testing.T, l dialect.CallPipeline, method string, plain bool) *pipelineSlot {
+	t.Helper()
+	c := &pipelineSlot{got: make(chan string, 2), plain: plain}
+	if !l.Send(&dialect.Op{Kind: dialect.Call, Method: method}, c) {
+		t.Fatal("the call was not sent")
+	}
+	return c
+}
+
 // TestPipelineRefusesOne checks that only the call with the refused message fails.
 func TestPipelineRefusesOne(t *testing.T) {
 	m := &mirror{come: make(chan [][]byte, 8)}
@@ -112,11 +122,7 @@ func TestPipelineRefusesOne(t *testing.T) {
 	l := p.Pipeline(4, func() {})
 	var calls []*pipelineSlot
 	for _, method := range []string{"a", "big", "b", "big"} {
-		c := &pipelineSlot{got: make(chan string, 2), plain: true}
-		calls = append(calls, c)
-		if !l.Send(&dialect.Op{Kind: dialect.Call, Method: method}, c) {
-			t.Fatal("the call was not sent")
-		}
+		calls = append(calls, send(t, l, method, true))
 	}
 	l.Flush()
 	for i, want := range []string{`"ok"`, "failed: the message is too large", `"ok"`, "failed: the message is too large"} {
@@ -142,7 +148,7 @@ func TestPipelineIsRecorded(t *testing.T) {
 	p := peer.New(m, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{Record: record})
 	l := p.Pipeline(4, func() {})
 	for range 2 {
-		l.Send(&dialect.Op{Kind: dialect.Call, Method: "a"}, &pipelineSlot{got: make(chan string, 2)})
+		send(t, l, "a", false)
 	}
 	l.Flush()
 	if want := `[{"jsonrpc":"2.0","id":1,"method":"a"} {"jsonrpc":"2.0","id":2,"method":"a"}]`; fmt.Sprint(sent) != want {
@@ -159,12 +165,7 @@ func TestPipelineKeepsOthers(t *testing.T) {
 	p := peer.New(m, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
 	defer p.Close()
 	l := p.Pipeline(4, func() {})
-	calls := []*pipelineSlot{{got: make(chan string, 2), plain: true}, {got: make(chan string, 2), plain: true}}
-	for _, c := range calls {
-		if !l.Send(&dialect.Op{Kind: dialect.Call, Method: "a"}, c) {
-			t.Fatal("the call was not sent")
-		}
-	}
+	calls := []*pipelineSlot{send(t, l, "a", true), send(t, l, "a", true)}
 	l.Flush()
 	response := func(id, result string) []byte {
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
@@ -190,10 +191,7 @@ func TestPipelineAfterTheEnd(t *testing.T) {
 			p := peer.New(conn(m), jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
 			defer p.Close()
 			l := p.Pipeline(4, func() {})
-			c := &pipelineSlot{got: make(chan string, 2)}
-			if !l.Send(&dialect.Op{Kind: dialect.Call, Method: "a"}, c) {
-				t.Fatal("the call was not sent")
-			}
+			c := send(t, l, "a", false)
 			close(m.come)
 			<-p.Done()
 			if got := <-c.got; !strings.HasPrefix(got, "failed: ") {
@@ -236,20 +234,9 @@ func TestPipeline(t *testing.T) {
 	if l == nil || p.Pipeline(4, func() {}) != nil {
 		t.Fatal("the first pipeline is nil, or the second is not")
 	}
-	var calls []*pipelineSlot
-	send := func(method string, plain bool) {
-		c := &pipelineSlot{got: make(chan string, 2), plain: plain}
-		calls = append(calls, c)
-		if !l.Send(&dialect.Op{Kind: dialect.Call, Method: method}, c) {
-			t.Fatal("the call was not sent")
-		}
-	}
-	send("a", true)
-	send("silent", true)
-	send("b", false)
-	send("silent", true)
+	calls := []*pipelineSlot{send(t, l, "a", true), send(t, l, "silent", true), send(t, l, "b", false), send(t, l, "silent", true)}
 	for range 200 { // more than the slots of unanswered calls
-		send("a", true)
+		calls = append(calls, send(t, l, "a", true))
 	}
 	if n, _ := p.Pending(); n != 204 {
 		t.Errorf("%d calls are pending", n)

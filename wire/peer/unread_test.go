@@ -77,6 +77,17 @@ func TestUnreadAnswersOfOneClientAreBounded(t *testing.T) {
 	}
 }
 
+// awaitRoom waits until a response may be made.
+func awaitRoom(ctx context.Context) error {
+	room := dialect.FlowControlOf(ctx)
+	for !room.Free() {
+		if err := room.Await(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Responses that wait because of the common limit are sent when other connections release memory.
 func TestWaitingForTheOthersEndsEachTime(t *testing.T) {
 	const bound = 16 << 20
@@ -90,10 +101,8 @@ func TestWaitingForTheOthersEndsEachTime(t *testing.T) {
 			defer far.Close()
 			made[name] = new(atomic.Int64)
 			p := newPeer(t, near, peer.Options{Budget: budget, Handler: with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-				for !dialect.FlowControlOf(ctx).Free() {
-					if err := dialect.FlowControlOf(ctx).Await(); err != nil {
-						return nil, err
-					}
+				if err := awaitRoom(ctx); err != nil {
+					return nil, err
 				}
 				made[name].Add(1)
 				n, _ := strconv.Atoi(string(in.Msg.Params[1 : len(in.Msg.Params)-1]))

@@ -23,10 +23,8 @@ func TestUnreadAnswersAreStoredOnce(t *testing.T) {
 		budget := peer.NewBudget(bound)
 		var made atomic.Int64
 		handler := with(func(ctx context.Context, _ *dialect.Inbound) (json.RawMessage, error) {
-			for !dialect.FlowControlOf(ctx).Free() {
-				if err := dialect.FlowControlOf(ctx).Await(); err != nil {
-					return nil, err
-				}
+			if err := awaitRoom(ctx); err != nil {
+				return nil, err
 			}
 			made.Add(1)
 			return json.RawMessage(`"` + strings.Repeat("x", answer) + `"`), nil
