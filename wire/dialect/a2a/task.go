@@ -46,8 +46,11 @@ type artifact struct {
 	parts []json.RawMessage
 }
 
-// message returns a message that the agent sends.
+// message returns a message that the agent sends, or nil for "".
 func (t *task) message(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
 	var o scan.Object
 	o.Text("messageId", rand.Text())
 	o.Text("contextId", t.context)

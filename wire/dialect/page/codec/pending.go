@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -81,11 +82,12 @@ func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests jso
 	if len(names) == 0 {
 		return nil, nil
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	results, errs := make([]json.RawMessage, len(names)), make(chan error, len(names))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	results := make([]json.RawMessage, len(names))
+	var hooks sync.WaitGroup
 	for i, name := range names {
-		go func() {
+		hooks.Go(func() {
 			defer wire.Guard()
 			method, params := scan.String(scan.Get(asked[i], "method")), scan.Get(asked[i], "params")
 			err := wire.ErrUnsupported
@@ -95,18 +97,14 @@ func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests jso
 			if isUnanswered(err) {
 				err = c.flow.Unanswered(method, params, err)
 			}
-			errs <- err
-		}()
+			if err != nil {
+				cancel(err)
+			}
+		})
 	}
-	var failed error
-	for range names {
-		if err := <-errs; err != nil && failed == nil {
-			failed = err
-			cancel()
-		}
-	}
-	if failed != nil {
-		return nil, failed
+	hooks.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	var all scan.Object
 	for i, name := range names {
