@@ -160,12 +160,15 @@ func (p *scriptedPeer) message() ([]byte, error) {
 	return b, err
 }
 
-// http reads the head of an HTTP message and a body of Content-Length bytes.
+// http reads the head of an HTTP message and a body of Content-Length bytes, or the next event of an event stream.
 func (p *scriptedPeer) http() ([]byte, error) {
 	var all []byte
 	length := 0
 	for {
 		line, err := p.in.ReadBytes('\n')
+		if err == nil && len(all) == 0 && len(bytes.TrimSpace(line)) == 0 {
+			continue // the end of a chunk
+		}
 		all = append(all, line...)
 		if err != nil {
 			return all, err
