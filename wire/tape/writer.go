@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"io"
 	"os"
-	"strconv"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -57,7 +56,7 @@ type Writer struct {
 	o       Options
 	start   time.Time
 	buf     []byte        // whole lines that are to be written
-	frames  [2]frame      // for each direction, the frame of its last message
+	frames  [2]frame      // for each direction, what preceded its last message
 	at      time.Duration // the time of the last line; times never decrease
 	scratch []byte        // the last message after it was redacted
 	flushed time.Duration
@@ -66,22 +65,27 @@ type Writer struct {
 	err     error // why writing stopped, or nil
 }
 
-// A frame is the line of a message without the time and the message itself. It also stores the text that preceded the last
-// message.
+// A frame is the line of a message before the message itself.
 type frame struct {
 	conn int
-	tail []byte        // the text between the time and the message, or nil
-	head []byte        // the text before a message
-	at   time.Duration // the time in head; negative if head is empty
+	at   time.Duration
+	head []byte // nil before the first message
 }
 
-// before returns the text that precedes a message recorded at the time at.
-func (f *frame) before(at time.Duration) []byte {
-	if f.at != at {
-		f.at = at
-		f.head = appendSeconds(append(f.head[:0], `{"t":`...), at)
-		f.head = append(f.head, f.tail...)
+// before returns the text that precedes a message of conn in direction d, recorded at the time at.
+func (f *frame) before(at time.Duration, conn int, d wire.Direction) []byte {
+	if f.head != nil && f.at == at && f.conn == conn {
+		return f.head
 	}
+	f.at, f.conn = at, conn
+	o := scan.AppendObject(f.head[:0])
+	_ = o.Append("t", func(b []byte) ([]byte, error) { return appendSeconds(b, at), nil })
+	if conn != 0 {
+		o.Int("conn", int64(conn))
+	}
+	o.Text("dir", d.String())
+	_ = o.Append("msg", func(b []byte) ([]byte, error) { return b, nil })
+	f.head = bytes.TrimSuffix(o.End(), []byte("}"))
 	return f.head
 }
 
@@ -116,21 +120,20 @@ func (t *Writer) Record(at time.Duration, conn int, d wire.Direction, msg []byte
 		return
 	}
 	t.at = max(at, t.at)
-	f := t.frame(conn, d)
-	t.message(f, d, msg)
+	t.message(conn, d, msg)
 	for _, msg := range more {
 		if len(t.buf) >= flushBytes {
 			t.added(t.at)
 		}
-		t.message(f, d, msg)
+		t.message(conn, d, msg)
 	}
 	t.added(t.at)
 }
 
 // message adds the line for a message to buf.
-func (t *Writer) message(f *frame, d wire.Direction, msg []byte) {
+func (t *Writer) message(conn int, d wire.Direction, msg []byte) {
 	is := Unknown
-	line := append(t.buf, f.before(t.at)...)
+	line := append(t.buf, t.frames[d].before(t.at, conn, d)...)
 	start := len(line)
 	if t.o.Redact != nil {
 		line, is = t.o.Redact(line, msg)
@@ -141,22 +144,8 @@ func (t *Writer) message(f *frame, d wire.Direction, msg []byte) {
 		t.buf = append(line, "}\n"...)
 	} else {
 		t.scratch = append(t.scratch[:0], written...)
-		t.buf = t.appendOther(line[:len(t.buf)], Line{Time: t.at, Conn: f.conn, Dir: d})
+		t.buf = t.appendOther(line[:len(t.buf)], Line{Time: t.at, Conn: conn, Dir: d})
 	}
-}
-
-// frame returns the frame for messages in direction d on conn.
-func (t *Writer) frame(conn int, d wire.Direction) *frame {
-	f := &t.frames[d]
-	if f.tail != nil && f.conn == conn {
-		return f
-	}
-	f.conn, f.at, f.tail = conn, -1, f.tail[:0]
-	if conn != 0 {
-		f.tail = strconv.AppendInt(append(f.tail, `,"conn":`...), int64(conn), 10)
-	}
-	f.tail = append(append(append(f.tail, `,"dir":"`...), d.String()...), `","msg":`...)
-	return f
 }
 
 // onOneLine reports whether the JSON text b can be part of a line without changes. printable is set if b is ASCII without
