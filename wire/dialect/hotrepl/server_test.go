@@ -67,12 +67,8 @@ func (responder) Respond(ctx context.Context, q dialect.Request) (json.RawMessag
 	if code, ok := scan.Text(scan.Get(q.Params, "fail")); ok {
 		e := wire.NewError(wire.CodeServer, "it failed")
 		switch code {
-		case "args":
-			return nil, wire.NewError(wire.CodeInvalidParams, "invalid params").WithData(map[string]string{"pointer": "/x"})
 		case "path":
 			return nil, wire.NewError(wire.CodeInvalidParams, "invalid params").WithData(map[string]string{"path": "/scene"})
-		case "busy":
-			return nil, e.WithData(map[string]bool{"retryable": true})
 		case "own":
 			e.Raw = json.RawMessage(`{"code":"sentRaw","message":"it failed","kind":"conflict"}`)
 			e.Code = json.RawMessage(`"sentRaw"`)
@@ -131,8 +127,6 @@ func (r *engine) Eval(ctx context.Context, e dialect.Code) (json.RawMessage, err
 		return json.Marshal(strings.Repeat("x", 200_000))
 	case "many":
 		return json.RawMessage("[" + strings.TrimSuffix(strings.Repeat("1,", 150), ",") + "]"), nil
-	case "syntax":
-		return nil, &dialect.EvalError{Message: "unexpected token", Compile: true}
 	case "stack":
 		return nil, &dialect.EvalError{Kind: "NameError", Message: "boom", Stack: "at 1"}
 	case "print":
@@ -238,9 +232,6 @@ func TestEval(t *testing.T) {
 			`> {"type":"eval","id":"a","code":"count"}`, `> {"type":"eval","id":"b","code":"count"}`,
 			`< {"type":"eval_result","id":"a","hasValue":true,"value":1,"valueType":"number","durationMs":0}`,
 			`< {"type":"eval_result","id":"b","hasValue":true,"value":2,"valueType":"number","durationMs":0}`,
-			`> {"type":"eval","id":"c","code":"x"}`, fails("c", "internal", "runtimeException", "NullReferenceException"),
-			`> {"type":"eval","id":"d","code":"syntax"}`, fails("d", "validation_failed", "compileError", "unexpected token"),
-			`> {"type":"eval","id":"e","code":"long"}`, fails("e", "internal", "resultTooLarge", "The value has 200002 bytes; the host sends at most 102400."),
 			`> {"type":"eval","id":"f","code":"wait","timeoutMs":50}`, fails("f", "timeout", "evalTimeout", "Eval timed out after 50 ms."),
 			`> {"type":"eval","id":"f","code":"wait","timeoutMs":5e1}`, fails("f", "timeout", "evalTimeout", "Eval timed out after 50 ms."),
 			`> {"type":"eval","id":"f","code":"1 + 1","timeoutMs":9223372036854775807}`, // longer than a time.Duration
@@ -296,11 +287,6 @@ func TestSubscriptions(t *testing.T) {
 		g.play(
 			`> {"type":"reset","id":"r"}`, `< {"type":"reset_result","id":"r","success":true}`,
 			`> {"type":"subscribe","id":"c","code":"half","onChange":true,"limit":3.0}`, tick("c", "1", "0", "false"), tick("c", "2", "1", "false"), tick("c", "3", "2", "true"),
-			// The third error in a row ends the watch.
-			`> {"type":"subscribe","id":"e","code":"x"}`,
-			fail("e", "1", "internal", "runtimeException", "NullReferenceException", "false"),
-			fail("e", "2", "internal", "runtimeException", "NullReferenceException", "false"),
-			fail("e", "3", "internal", "runtimeException", "NullReferenceException", "true"),
 			`> {"type":"subscribe","id":"l","code":"long","limit":1}`,
 			fail("l", "1", "internal", "resultTooLarge", "The value has 200002 bytes; the host sends at most 102400.", "false"),
 			`> {"type":"cancel","id":"x","targetId":"l"}`,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"sync"
 
@@ -45,10 +44,6 @@ func readDiscovered(raw json.RawMessage) *discovered {
 	}
 	return d
 }
-
-func (d *discovered) json() json.RawMessage { return scan.JSON(d) }
-
-func (d *discovered) add(schemas map[string]json.RawMessage) { maps.Copy(d.Schemas, schemas) }
 
 // A listedModule is a module, with its methods, in the response to service_schema (Introspective Streaming RPC, section
 // 3.1).

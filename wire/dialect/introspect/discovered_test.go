@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
 )
 
 // told returns a service with one module, which has these methods and that schema.
@@ -134,7 +135,7 @@ func FuzzCatalog(f *testing.F) {
 		for _, m := range k.modules() {
 			k.Schemas[m.Namespace] = json.RawMessage(schema)
 		}
-		c := cachedCatalog(k.json())
+		c := cachedCatalog(scan.JSON(k))
 		if c == nil {
 			t.Fatal("the written catalog cannot be read")
 		}

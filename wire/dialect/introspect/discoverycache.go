@@ -3,10 +3,12 @@ package introspect
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 )
 
 // Shutdown sends nothing. It updates the cache if items have shown that the cache is outdated or may be wrong.
@@ -35,7 +37,7 @@ func (d *discovery) distrust() {
 			return nil
 		}
 		k.Schemas = map[string]json.RawMessage{}
-		return k.json()
+		return scan.JSON(k)
 	})
 }
 
@@ -49,10 +51,10 @@ func (d *discovery) save() {
 		k := *d.current
 		k.Schemas = map[string]json.RawMessage{}
 		if old := readDiscovered(raw); old != nil && old.known(k.Hashes) {
-			k.add(old.Schemas)
+			maps.Copy(k.Schemas, old.Schemas)
 		}
-		k.add(d.current.Schemas)
-		return k.json()
+		maps.Copy(k.Schemas, d.current.Schemas)
+		return scan.JSON(k)
 	})
 }
 
