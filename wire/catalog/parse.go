@@ -263,29 +263,12 @@ func (d *Method) Fill(obj []byte, fields map[string]string) {
 	d.Extra = rest.EndOrNil()
 }
 
+// settable are the members that Set stores. The others are not a peer's to choose.
+var settable = []string{"name", "kind", "description", "params", "result", "events", "effects", "hints", "cache", "stream"}
+
 // Set stores val in the member with that name in a catalog. It returns false for val of the wrong type, and for any
-// other name.
+// name that is not settable.
 func (d *Method) Set(name string, val json.RawMessage) bool {
-	text, ok := scan.Text(val)
-	switch name {
-	case "name":
-		d.Name = text
-	case "kind":
-		d.Kind = Kind(text)
-	case "description":
-		d.Description = text
-	case "params":
-		d.Params, ok = val, true
-	case "result":
-		d.Result, ok = val, true
-	case "hints":
-		d.Hints, ok = val, true
-	case "cache":
-		d.Cache, ok = val, true
-	case "effects":
-		ok = json.Unmarshal(val, &d.Effects) == nil
-	default:
-		return false
-	}
-	return ok
+	type members Method // without UnmarshalJSON, which replaces the whole method
+	return slices.Contains(settable, name) && json.Unmarshal(scan.Pair(name, val), (*members)(d)) == nil
 }

@@ -48,61 +48,6 @@ func TestOpened(t *testing.T) {
 	}
 }
 
-// The events are those of section 2 of the specification, and variants that other servers send.
-func TestEvents(t *testing.T) {
-	tests := []struct{ name, item, want string }{
-		{
-			"progress", `{"service_hash":"a1b2c3d4","type":"progress","provenance":["shell"],"message":"Executing command...","percentage":0.5}`,
-			`{"event":"progress","message":"Executing command...","fraction":0.5,"source":["shell"],"extra":{"service_hash":"a1b2c3d4"}}`,
-		},
-		{"progress out of a hundred", `{"type":"progress","message":"m","percentage":50}`, `{"event":"progress","message":"m","fraction":0.5}`},
-		{"progress out of reach", `{"type":"progress","message":"m","percentage":500}`, `{"event":"progress","message":"m","extra":{"percentage":500}}`},
-		{
-			"data", `{"service_hash":"a1","type":"data","provenance":["shell"],"content_type":"shell.output","data":{"stdout":"Hello, World!\n","exit_code":0}}`,
-			`{"event":"data","content_type":"shell.output","data":{"stdout":"Hello, World!\n","exit_code":0},"source":["shell"],"extra":{"service_hash":"a1"}}`,
-		},
-		{"data alone", `{"type":"data","data":null}`, `{"event":"data","data":null}`},
-		{"data without data", `{"type":"data","rows":[1]}`, `{"event":"data","data":{"type":"data","rows":[1]},"extra":{"rows":[1]}}`},
-		{
-			"an error", `{"service_hash":"a1","type":"error","provenance":["storage"],"error":"Resource not found: tree-123","recoverable":false}`,
-			`{"event":"error","message":"Resource not found: tree-123","source":["storage"],"extra":{"service_hash":"a1","recoverable":false}}`,
-		},
-		{"an error with more", `{"type":"error","error":{"code":-5,"message":"m","data":1},"recoverable":true}`, `{"event":"error","code":-5,"message":"m","data":1,"extra":{"recoverable":true}}`},
-		{"done", `{"service_hash":"a1","type":"done","provenance":{"segments":["a","b"]}}`, `{"event":"done","source":["a","b"],"extra":{"service_hash":"a1"}}`},
-		{
-			"guidance", `{"service_hash":"a1","type":"guidance","provenance":["storage"],"error_kind":"method_not_found","module":"storage","method":"tree_destory","available_methods":["tree_create"],"action":"try_method","suggested_method":"tree_delete"}`,
-			`{"event":"guidance","kind":"method_not_found","action":"try_method","message":"the module storage has no method \"tree_destory\"","source":["storage"],"extra":{"service_hash":"a1","module":"storage","method":"tree_destory","available_methods":["tree_create"],"suggested_method":"tree_delete"}}`,
-		},
-		{
-			"guidance to a module", `{"type":"guidance","error_kind":"module_not_found","module":"storag","action":"call_service_schema"}`,
-			`{"event":"guidance","kind":"module_not_found","action":"call_service_schema","message":"unknown module \"storag\"","extra":{"module":"storag"}}`,
-		},
-		{
-			"guidance to params", `{"type":"guidance","error_kind":"invalid_params","method":"storage.tree_get","reason":"missing required field: tree_id","action":"custom","message":"The tree_id must be a valid UUID."}`,
-			`{"event":"guidance","kind":"invalid_params","action":"custom","message":"storage.tree_get: missing required field: tree_id. The tree_id must be a valid UUID.","extra":{"method":"storage.tree_get","reason":"missing required field: tree_id","message":"The tree_id must be a valid UUID."}}`,
-		},
-		{"a type of its own", `{"service_hash":"a1","type":"heartbeat","n":1}`, `{"event":"data","kind":"heartbeat","data":{"service_hash":"a1","type":"heartbeat","n":1}}`},
-		{"another server's item", `{"type":"0x2","hash":"0x1"}`, `{"event":"data","data":{"type":"0x2","hash":"0x1"}}`},
-		{"no object", `[1.10]`, `{"event":"data","method":"service_subscription","data":[1.10]}`},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			c := NewCodec(dialect.CodecOptions{})
-			msgs, _, err := c.Decode([]byte(`{"jsonrpc":"2.0","method":"service_subscription","params":{"subscription":"sub_001","result":` + test.item + `}}`))
-			if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Item || string(msgs[0].Stream) != `"sub_001"` {
-				t.Fatal(msgs, err)
-			}
-			ev, err := dialect.EventOf(c, msgs[0].Clone())
-			if got := string(ev.AppendJSON(nil)); err != nil || got != test.want {
-				t.Errorf("%s, %v\nwant %s", got, err, test.want)
-			}
-			if done := strings.Contains(test.item, `"done"`); msgs[0].Final != done || ev.Final != done {
-				t.Error("final:", msgs[0].Final, ev.Final)
-			}
-		})
-	}
-}
-
 // A data event that repeats members of the previous event costs one allocation in addition to its data.
 func TestDataAllocates(t *testing.T) {
 	c := NewCodec(dialect.CodecOptions{})
