@@ -44,7 +44,7 @@ func (s *server) evaluate(ctx context.Context, h *handler, code string, ms int, 
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(ms)*time.Millisecond, errEvalTime)
 	defer cancel()
 	value, err := s.runtime.Eval(ctx, dialect.Code{
-		Session: sessionName, Code: code, Names: s.bindings(), Invoke: h.invoke, Printed: out,
+		Session: sessionName, Code: code, Names: s.b.Catalog().Names(), Invoke: h.invoke, Printed: out,
 	})
 	if err != nil {
 		return nil, evalError(ctx, err, ms)
@@ -102,9 +102,6 @@ func (s *server) cut(value json.RawMessage) json.RawMessage {
 	}
 	return value
 }
-
-// bindings returns the names of the commands that code can call.
-func (s *server) bindings() []string { return s.b.Catalog().Names() }
 
 func (h *handler) invoke(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error) {
 	if _, ok := h.r.Kind(name); !ok {
@@ -174,7 +171,7 @@ func (s *server) complete(t task) {
 		}
 	}
 	begin := word().FindString(code)
-	names := s.bindings()
+	names := s.b.Catalog().Names()
 	if s.runtime != nil {
 		names = append(names, s.runtime.Completions()...)
 	}

@@ -16,8 +16,12 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	case m.Event != nil:
 		*ev = *m.Event
 		return nil
-	case m.Kind != wire.Item && m.Kind != wire.Response:
-		*ev = other(m)
+	case m.Kind == wire.Item, m.Kind == wire.Response:
+	case m.Method == typeReload:
+		*ev = reloadEvent(m.Raw)
+		return nil
+	default: // a message that belongs to no call
+		*ev = wire.Event{Kind: wire.Data, Data: m.Raw}
 		return nil
 	}
 	*ev = wire.Event{Final: m.Final, Data: m.Body, Seq: scan.Get(m.Raw, "seq"), Job: scan.Get(m.Raw, "jobId")}
@@ -25,7 +29,7 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 		ev.Kind, ev.Err, ev.Data = wire.Failure, m.Err, nil
 		ev.Extra = beside(m.Raw, "error")
 		if m.Kind == wire.Item && !m.Final {
-			ev.Extra = recoverable(ev.Extra)
+			ev.Extra = scan.Splice(scan.Or(ev.Extra, []byte("{}")), "recoverable", []byte("true"))
 		}
 		return nil
 	}
@@ -45,14 +49,6 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 		ev.Data, ev.Extra = ev.Extra, nil
 	}
 	return nil
-}
-
-// other returns the event of a message that belongs to no call.
-func other(m *wire.Message) wire.Event {
-	if m.Method == typeReload {
-		return reloadEvent(m.Raw)
-	}
-	return wire.Event{Kind: wire.Data, Data: m.Raw}
 }
 
 // reloadEvent returns an assembly_reload as a log event.
@@ -133,12 +129,4 @@ func beside(raw []byte, placed string) json.RawMessage {
 		}
 	}
 	return o.EndOrNil()
-}
-
-// recoverable marks, in extra, an error that does not end the stream.
-func recoverable(extra json.RawMessage) json.RawMessage {
-	if extra == nil {
-		return json.RawMessage(`{"recoverable":true}`)
-	}
-	return scan.Splice(extra, "recoverable", []byte("true"))
 }

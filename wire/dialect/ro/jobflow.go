@@ -91,7 +91,8 @@ func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.O
 	if have.hasReader || have.over {
 		return w, nil
 	}
-	if w.liveness, err = openLiveness(ctx, caller, op.Job); err != nil {
+	none := dialect.Op{Kind: dialect.Subscribe, Method: op.Job, Stream: wire.ID("\x00")} // no message has this stream
+	if w.liveness, err = caller.Open(ctx, none); err != nil {
 		w.leave()
 		return nil, err
 	}
@@ -106,11 +107,6 @@ func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.O
 		w.end(unfinished(err))
 	}()
 	return w, nil
-}
-
-// openLiveness opens a stream that receives no messages and ends with the connection.
-func openLiveness(ctx context.Context, caller dialect.Caller, method string) (dialect.Stream, error) {
-	return caller.Open(ctx, dialect.Op{Kind: dialect.Subscribe, Method: method, Stream: wire.ID("\x00")})
 }
 
 // wait returns a stream of the job's latest and later messages. For an ended job, the stream has only the last message.

@@ -3,6 +3,7 @@ package ro
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -93,7 +94,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 // the verb.
 func (h *handler) respond(ctx context.Context, a Address, req dialect.Request) (json.RawMessage, error) {
 	result, err := h.r.Respond(ctx, req)
-	if e := refusal(err); e != nil {
+	if e, ok := errors.AsType[*wire.Error](err); ok && e.Kind == dialect.ByPolicy {
 		data := map[string]string{"resource": a.Resource, "verb": a.Verb}
 		if a.Subresource != "" {
 			data["subresource"] = a.Subresource
@@ -104,14 +105,6 @@ func (h *handler) respond(ctx context.Context, a Address, req dialect.Request) (
 		return nil, wire.NewError(wire.CodeRefused, "forbidden").WithData(data)
 	}
 	return result, err
-}
-
-// refusal returns err if the policy denied the call, or nil.
-func refusal(err error) *wire.Error {
-	if e, ok := err.(*wire.Error); ok && e.Kind == dialect.ByPolicy {
-		return e
-	}
-	return nil
 }
 
 // answerOnce answers with one result and, beside it, the method's "cache" from the catalog.

@@ -20,9 +20,6 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Subprotocols returns the subprotocols for WebSockets.
-func Subprotocols() []string { return []string{subprotocol} }
-
 // codec is the state of one connection: JSON-RPC 2.0 with translated methods and results.
 type codec struct {
 	dialect.Codec

@@ -181,7 +181,8 @@ func (s *server) join(id string) *session {
 	defer s.mu.Unlock()
 	ses := s.sessions[id]
 	if ses == nil {
-		ses = &session{id: newSession(), turn: make(chan struct{}, 1)}
+		// Whoever has the id can resume the session, so clients must not be able to guess it.
+		ses = &session{id: "sess_" + wire.RandomHex(16), turn: make(chan struct{}, 1)}
 		if !s.closed {
 			s.sessions[ses.id] = ses
 		}
@@ -231,11 +232,6 @@ func (s *server) expire(ses *session, left int) {
 	if over && s.runtime != nil {
 		s.runtime.Forget(ses.id)
 	}
-}
-
-// newSession returns an id that clients cannot guess, because whoever has the id can resume the session.
-func newSession() string {
-	return "sess_" + wire.RandomHex(16)
 }
 
 // declared returns the names of a client's bindings.

@@ -31,7 +31,7 @@ func Spec() dialect.Spec {
 		NewServer:     NewServer,
 		Shape:         Shape,
 		JSONRPCMember: true,
-		Transport:     dialect.Transport{Subprotocols: Subprotocols(), Binary: wire.BinaryRefuse, ServerBinary: wire.BinaryRefuse, Duplex: true},
+		Transport:     dialect.Transport{Subprotocols: []string{subprotocol}, Binary: wire.BinaryRefuse, ServerBinary: wire.BinaryRefuse, Duplex: true},
 		Names:         dialect.Names{Check: CheckName},
 		Params:        dialect.Params{Scalar: true, Functions: true, Typed: true, Settings: settings},
 		Validation:    dialect.Validation{Rules: rules, Probes: probes},

@@ -50,7 +50,7 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	if codec, ok := c.Connection().Codec.(*codec); ok {
 		codec.calling = h.calling
 	}
-	return dialect.Handler{Handle: h.Handle, Close: h.Close}
+	return dialect.Handler{Handle: h.Handle, Close: h.r.Close}
 }
 
 type handler struct {
@@ -60,9 +60,6 @@ type handler struct {
 	mu      sync.Mutex
 	holders map[string]*object // by callback id, the objects whose calls received the callback
 }
-
-// Close ends the hooks of this connection.
-func (h *handler) Close() error { return h.r.Close() }
 
 // Handle answers one request or notification.
 func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
