@@ -66,7 +66,7 @@ func newHost(b dialect.Backend) *server {
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	s.accept.Lock()
 	defer s.accept.Unlock()
-	h := &handler{server: s, caller: c, r: s.b.Bind(c)}
+	h := &handler{server: s, queue: s.queue, caller: c, r: s.b.Bind(c)}
 	h.ctx, h.cancel = context.WithCancel(s.ctx)
 	s.mu.Lock()
 	old := s.client
@@ -159,6 +159,7 @@ func (s *server) cancelByID(id []byte) {
 
 type handler struct {
 	server *server
+	queue  *queue
 	caller dialect.Caller
 	r      dialect.Responder
 	ctx    context.Context // ends when the client disconnects or is evicted
@@ -180,7 +181,7 @@ func (h *handler) Close() error {
 
 // drop removes the client's queued messages and cancels its running ones.
 func (h *handler) drop() {
-	h.server.queue.drop(h)
+	h.queue.drop(h)
 	h.cancel()
 }
 
@@ -214,7 +215,7 @@ func (h *handler) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessag
 		h.server.cancelByID(scan.Get(m.Raw, "targetId"))
 		return nil, nil
 	}
-	if !h.server.queue.add(task{h, m}) {
+	if !h.queue.add(task{h, m}) {
 		h.send(errorMessage(m.ID, busy("commandQueueFull", "Too many messages are waiting for a frame.")))
 	}
 	return nil, nil
