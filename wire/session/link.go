@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"rpcx/wire/peer"
 	"rpcx/wire/session/relay"
 	"rpcx/wire/tape"
-	"rpcx/wire/transport"
 )
 
 // A link is one connection of a conversation, together with the state that does not outlive it.
@@ -31,8 +29,6 @@ type link struct {
 	received  atomic.Bool    // whether a message has arrived since the handshake; recorded only if the conversation needs it
 	replaced  atomic.Bool
 	end       func() error
-	recording recording
-	watch     *transport.Watch
 }
 
 // newLink connects and runs the handshake. If the handshake failed because a call was omitted, or because the peer
@@ -70,10 +66,7 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	if d.o.Wrap != nil {
 		conn = d.o.Wrap(conn)
 	}
-	l := &link{
-		codec: d.newCodec(), recording: rec, watch: d.o.Transport.Watch,
-		ready: make(chan struct{}), born: time.Now(),
-	}
+	l := &link{codec: d.newCodec(), ready: make(chan struct{}), born: time.Now()}
 	po := peer.Options{Client: true, Tap: d.o.Tap, Record: d.o.Messages, Note: d.o.Note, Hurry: d.o.Hurry, Lossy: d.o.Shared != nil}
 	po.Handler = func(c dialect.Caller) dialect.Handler {
 		d.preopen(ctx, l, c)
@@ -87,7 +80,13 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	}
 	po.Record = inTurn(rec.messages(), po.Record)
 	l.p = peer.New(conn, l.codec, po)
-	l.end = sync.OnceValue(func() error { return l.shutdown(endServer) })
+	l.end = sync.OnceValue(func() error {
+		err := rec.close(l.p, d.o.Transport.Watch, "")
+		if endServer != nil {
+			err = errors.Join(err, endServer())
+		}
+		return err
+	})
 	close(l.ready)
 	handshake := wire.Fact{Step: "greeting", Text: "the " + d.Dialect() + " dialect has no handshake"}
 	began := time.Now()
@@ -100,7 +99,7 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 		l.received.Store(false)
 		handshake.Text, handshake.Took = "the "+d.Dialect()+" dialect completed its handshake", time.Since(began)
 	}
-	l.watch.Tell(handshake)
+	d.o.Transport.Watch.Tell(handshake)
 	return l, nil
 }
 
@@ -155,34 +154,6 @@ func (l *link) backend() relay.PeerBackend { return relay.PeerBackend{Caller: l.
 
 // close closes the connection cleanly. It can be called more than once.
 func (l *link) close() error { return l.end() }
-
-// shutdown closes the connection, and then calls endServer, which ends an embedded server and may be nil.
-func (l *link) shutdown(endServer func() error) error {
-	note := l.recording.ended(l.p)
-	fact := ending(l.p, "")
-	err := l.p.Close()
-	l.watch.Tell(fact())
-	note()
-	if endServer != nil {
-		err = errors.Join(err, endServer())
-	}
-	return err
-}
-
-// ending prepares for the local end of p's connection. who is the name of the client, on a listener. The returned
-// function must be called after the close. It returns how the connection ended.
-func ending(p *peer.Peer, who string) func() wire.Fact {
-	text := "rpcx closed the connection"
-	if wire.IsClosed(p.Done()) {
-		text = "the peer closed the connection"
-	}
-	return func() wire.Fact {
-		if err := p.Err(); err != nil && !errors.Is(err, io.EOF) { // the connection may have ended just now
-			text = "the connection has ended: " + err.Error()
-		}
-		return wire.Fact{Step: "closed", Text: text, Who: who}
-	}
-}
 
 // discoveryCache returns the cache for e's catalog. It outlives connections. It reports each use.
 func discoveryCache(e endpoint.Endpoint, o Options) dialect.DiscoveryCache {

@@ -171,13 +171,7 @@ func (s *Server) converse(p *peer.Peer, client string, rec recording) {
 		<-p.Done()
 	}
 	err := p.Err()
-	note := rec.ended(p)
-	fact := ending(p, client)
-	_ = p.Close()
-	note()
-	if !p.Connection().SingleExchange {
-		s.options.Transport.Watch.Tell(fact())
-	}
+	_ = rec.close(p, s.options.Transport.Watch, client)
 	if p.MostHeld() > muchHeld {
 		debug.FreeOSMemory() // return the client's memory to the system
 	}

@@ -2,6 +2,8 @@ package session
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -52,18 +54,26 @@ func (r recording) messages() wire.Record {
 // failed records that connecting failed.
 func (r recording) failed(err error) { r.conn().Ended(wire.Recv, err) }
 
-// ended must be called before rpcx closes p's connection. It determines which side has ended the connection: if the
-// connection has already ended, the peer has ended it. The returned function writes the end to the tape. It must be
-// called after the last message. The connection that POSTs share has no end.
-func (r recording) ended(p *peer.Peer) (note func()) {
-	switch {
-	case r.post != nil:
-		return r.post.end
-	case !wire.IsClosed(p.Done()):
-		return func() { r.conn().Ended(wire.Send, nil) }
+// close closes p's connection. It records, and tells watch, which side has ended the connection: if it has already
+// ended, the peer. who is the name of the client, on a listener.
+func (r recording) close(p *peer.Peer, watch *transport.Watch, who string) error {
+	side, text, why := wire.Send, "rpcx closed the connection", error(nil)
+	if wire.IsClosed(p.Done()) {
+		side, text, why = wire.Recv, "the peer closed the connection", p.Err()
 	}
-	err := p.Err()
-	return func() { r.conn().Ended(wire.Recv, err) }
+	err := p.Close()
+	if p.Connection().SingleExchange { // the connection that POSTs share on the tape has no end
+		if r.post != nil {
+			r.post.end()
+		}
+		return err
+	}
+	if now := p.Err(); now != nil && !errors.Is(now, io.EOF) { // the connection may have ended just now
+		text = "the connection has ended: " + now.Error()
+	}
+	watch.Tell(wire.Fact{Step: "closed", Text: text, Who: who})
+	r.conn().Ended(side, why)
+	return err
 }
 
 // exchanged returns the function for transport.Config.Exchanged, or next if nothing is recorded.

@@ -157,39 +157,12 @@ func packedOf(raw json.RawMessage) (p packed, err error) {
 // An encodedFault is a failure in the form that is sent over the socket, as the data of an error.
 type encodedFault struct {
 	*wire.Fault
-	Unsupported bool `json:"unsupported,omitempty"`
+	Unsupported bool     `json:"unsupported,omitempty"`
+	Secrets     []string `json:"secrets,omitempty"` // see rare.Secrets
 }
 
-// encodeFault converts the Fault in err for the socket. The message is that of the whole err. It masks the secrets of this process,
-// because the receiving process does not know them.
+// encodeFault converts the Fault in err for the socket. The message is that of the whole err.
 func encodeFault(err error) encodedFault {
-	c := plainFault(err)
-	f := c.Fault // a copy
-	f.Message, f.Hint = redact.Known(f.Message), redact.Known(f.Hint)
-	if f.RPC != nil {
-		e := *f.RPC
-		e.Message, e.Data, e.Raw, e.Hint = redact.Known(e.Message), maskedJSON(e.Data), maskedJSON(e.Raw), redact.Known(e.Hint)
-		f.RPC = &e
-	}
-	if f.Close != nil {
-		end := *f.Close
-		end.Reason = redact.Known(end.Reason)
-		f.Close = &end
-	}
-	return c
-}
-
-// maskedJSON masks the secrets in val. It returns nil if masking would make val invalid, because a number contains a
-// secret.
-func maskedJSON(val []byte) []byte {
-	masked := redact.KnownBytes(val)
-	if len(masked) > 0 && scan.Valid(masked, wire.DefaultMaxDepth) != nil {
-		return nil
-	}
-	return masked
-}
-
-func plainFault(err error) encodedFault {
 	c := encodedFault{Fault: wire.NewFault(wire.Internal, err.Error(), nil)}
 	var rpc *wire.Error
 	switch f := wire.AsFault(err); {
@@ -206,6 +179,7 @@ func plainFault(err error) encodedFault {
 	case errors.Is(err, wire.ErrUnsupported):
 		c.Kind, c.Unsupported = wire.Usage, true
 	}
+	c.Secrets = redact.Repeated(scan.JSON(c.Fault))
 	return c
 }
 
@@ -215,10 +189,11 @@ func FaultJSON(err error) json.RawMessage { return scan.JSON(encodeFault(err)) }
 // FaultFrom decodes what FaultJSON has encoded.
 func FaultFrom(b json.RawMessage) error {
 	var c encodedFault
-	switch err := json.Unmarshal(b, &c); {
-	case err != nil || c.Fault == nil:
+	if err := json.Unmarshal(b, &c); err != nil || c.Fault == nil {
 		return wire.NewFault(wire.Protocol, "the process that owns the connection sent an invalid failure", err)
-	case c.Unsupported:
+	}
+	redact.Sent(c.Secrets...)
+	if c.Unsupported {
 		return wire.ErrUnsupported
 	}
 	return c.Fault
