@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
-	"slices"
 	"strings"
 	"sync"
 
@@ -34,7 +32,6 @@ type Wiretap struct {
 	end      context.CancelFunc
 
 	mu       sync.Mutex
-	open     map[wire.Conn]bool
 	posts    *wiretap.Posts    // forwards POSTs to a peer that does not use HTTP
 	posted   *lanes            // the recording that posts shares
 	relayTo  *httpclient.Relay // forwards HTTP requests to a peer that uses HTTP
@@ -42,7 +39,7 @@ type Wiretap struct {
 	up       wire.Conn         // the connection to the peer for posts
 	endUp    func() error      // ends up if it is an embedded server; may be nil
 	fault    error
-	wg       sync.WaitGroup // Serve and the forwarded HTTP requests
+	wg       sync.WaitGroup // Serve, the forwarded HTTP requests, and the connections that Close closes
 }
 
 // ListenTap listens at listen and forwards connections to the endpoint to. of.Transport configures the connections to
@@ -57,7 +54,7 @@ func ListenTap(ctx context.Context, listen, to endpoint.Endpoint, of Options, li
 	if to.Socket != "" {
 		return nil, wire.Usagef("%s is already connected: record it with --record where it is opened", to)
 	}
-	t := &Wiretap{listen: listen, to: to, options: of, open: map[wire.Conn]bool{}}
+	t := &Wiretap{listen: listen, to: to, options: of}
 	t.ends, t.end = context.WithCancel(context.Background())
 	near := of
 	near.Transport = listening
@@ -126,8 +123,7 @@ func (t *Wiretap) Serve(ctx context.Context) error {
 
 func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	defer wire.Guard()
-	t.keep(client)
-	defer t.drop(client)
+	defer t.closeAtEnd(client)()
 	rec := t.options.record(tape.Open{Endpoint: t.to.String()}, false)
 	server, endServer, err := t.dial(ctx, rec)
 	if err != nil {
@@ -139,8 +135,7 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 		_ = client.Close()
 		return
 	}
-	t.keep(server)
-	defer t.drop(server)
+	defer t.closeAtEnd(server)()
 	if !strings.HasPrefix(t.to.Address.Scheme, "ws") { // with WebSocket, the upgrade already checks this
 		rec = rec.from(client)
 	}
@@ -247,19 +242,18 @@ func (t *Wiretap) recorded() *recorder.Conn {
 	return t.options.record(tape.Open{Endpoint: t.to.String()}, false).conn()
 }
 
-func (t *Wiretap) keep(c wire.Conn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.open[c] = true
-	if t.ends.Err() != nil { // Close has not seen c
-		go c.Close()
+// closeAtEnd arranges that Close closes c, and waits for that, unless release is called first.
+func (t *Wiretap) closeAtEnd(c wire.Conn) (release func()) {
+	t.wg.Add(1)
+	stop := context.AfterFunc(t.ends, func() {
+		defer t.wg.Done()
+		_ = c.Close()
+	})
+	return func() {
+		if stop() {
+			t.wg.Done()
+		}
 	}
-}
-
-func (t *Wiretap) drop(c wire.Conn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.open, c)
 }
 
 // Close ends the listener and all connections, and waits until they have ended.
@@ -267,26 +261,20 @@ func (t *Wiretap) Close() error {
 	err := t.listener.Close()
 	t.end() // done first, because the goroutine that dials for a POST holds the lock
 	t.mu.Lock()
-	if t.relayTo != nil {
-		defer t.relayTo.Close()
-	}
-	all := slices.Collect(maps.Keys(t.open))
-	posts, endUp := t.posts, t.endUp
-	if t.up != nil {
-		all = append(all, t.up)
-	}
+	relayTo, up, posts, endUp := t.relayTo, t.up, t.posts, t.endUp
 	t.mu.Unlock()
-	var closing sync.WaitGroup
-	for _, c := range all {
-		closing.Go(func() { _ = c.Close() })
+	if up != nil {
+		_ = up.Close()
 	}
-	closing.Wait()
 	t.wg.Wait()
 	if posts != nil {
 		posts.Wait() // the caller closes the tape when Close returns
 	}
 	if endUp != nil {
 		_ = endUp()
+	}
+	if relayTo != nil {
+		relayTo.Close()
 	}
 	t.awaiting.end()
 	return err
