@@ -112,7 +112,7 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 		o.feed = nil
 	}
 	if p.LeftBehind() {
-		b.keep(p.Process)
+		b.wg.Go(func() { b.keep(p.Process) })
 	}
 }
 

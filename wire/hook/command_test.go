@@ -13,7 +13,6 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/testkit"
-	"rpcx/wire/transport/child"
 )
 
 // TestStatus tests what the script hook-status does not show of the table of statuses in rpcx-hooks(7).
@@ -212,9 +211,6 @@ func TestBackgroundProcessesEndWithTheConnection(t *testing.T) {
 	}
 	testkit.Expect(t, "answer", w.call("silent", ""), "6")
 	w.pidGone("short")
-	for w.forgetEnded() && len(w.groups()) > 4 {
-		time.Sleep(time.Millisecond)
-	}
 	testkit.Expect(t, "all three live", w.call("alive", ""), "true")
 	if err := w.Close(); err != nil {
 		t.Error(err)
@@ -222,12 +218,6 @@ func TestBackgroundProcessesEndWithTheConnection(t *testing.T) {
 	for _, name := range []string{"grandchild", "daemon", "ofLines"} {
 		w.pidGone(name)
 	}
-}
-
-func (w *world) groups() []*child.Process {
-	w.ConnectionHooks.mu.Lock()
-	defer w.ConnectionHooks.mu.Unlock()
-	return w.background
 }
 
 func TestOutputLimit(t *testing.T) {

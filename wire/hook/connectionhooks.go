@@ -13,7 +13,6 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/jq"
 	"rpcx/wire/scan"
-	"rpcx/wire/transport/child"
 )
 
 // A Binding is what hooks need of a connection.
@@ -41,16 +40,13 @@ type ConnectionHooks struct {
 	commands, streams, computing share
 
 	wg       sync.WaitGroup // waits for pending answers and for processes
-	coWG     sync.WaitGroup // co-processes; only one starts at a time
-	starting sync.Mutex
+	coWG     sync.WaitGroup // co-processes
+	starting sync.Mutex     // guards cos; locked while a co-process starts
+	cos      map[*Answer]*coprocess
 
 	mu      sync.Mutex
-	closed  bool
 	running map[string]*runningCommand
-	cos     map[*Answer]*coprocess
 	warned  bool // the user has been warned that there is no endpoint
-
-	background []*child.Process // process groups that outlive their commands (see keep)
 }
 
 // Bind returns the hooks of one connection.
@@ -197,7 +193,7 @@ func (b *ConnectionHooks) stopped(ctx context.Context, c *chain, r dialect.Reque
 func (b *ConnectionHooks) enter(ctx context.Context) (context.Context, func(), error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
+	if b.ctx.Err() != nil {
 		return nil, nil, errClosed
 	}
 	b.wg.Add(1)
@@ -210,19 +206,8 @@ func (b *ConnectionHooks) enter(ctx context.Context) (context.Context, func(), e
 // Further calls do nothing.
 func (b *ConnectionHooks) Close() error {
 	b.mu.Lock()
-	b.closed = true
-	cos := b.cos
-	b.cos = map[*Answer]*coprocess{}
-	background := b.background
-	b.background = nil
+	b.cancel() // with the lock held, because enter counts answers only before that
 	b.mu.Unlock()
-	for _, co := range cos {
-		b.wg.Go(func() { co.Stop(nil) })
-	}
-	for _, p := range background {
-		b.wg.Go(func() { p.EndWithin(b.t.o.Hurry, grace) })
-	}
-	b.cancel()
 	done := make(chan struct{})
 	go func() {
 		b.wg.Wait()

@@ -87,11 +87,9 @@ func (co *coprocess) take(r dialect.Request, got coAnswer) (json.RawMessage, err
 func (b *ConnectionHooks) coprocess(c *chain, a *Answer) (*coprocess, error) {
 	b.starting.Lock()
 	defer b.starting.Unlock()
-	b.mu.Lock()
-	co, closed := b.cos[a], b.closed
-	b.mu.Unlock()
+	co := b.cos[a]
 	switch {
-	case closed:
+	case b.ctx.Err() != nil:
 		return nil, errClosed
 	case co != nil && !wire.IsClosed(co.Done()):
 		return co, nil
@@ -101,20 +99,15 @@ func (b *ConnectionHooks) coprocess(c *chain, a *Answer) (*coprocess, error) {
 		return nil, err
 	}
 	co = &coprocess{LineProcess: t, b: b, c: c, pending: map[int64]chan coAnswer{}}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.coWG.Go(co.serve)
-	if b.closed {
-		b.wg.Go(func() { co.Stop(nil) })
-		return nil, errClosed
-	}
 	b.cos[a] = co
+	b.coWG.Go(co.serve)
 	return co, nil
 }
 
-// serve runs until the process has ended.
+// serve runs until the process has ended. When the connection is closed, it stops the process.
 func (co *coprocess) serve() {
 	defer wire.Guard()
+	defer context.AfterFunc(co.b.ctx, func() { co.Stop(nil) })()
 	err := co.Run(co.deliver, func() {
 		how, ok := co.Result()
 		co.mu.Lock()

@@ -106,44 +106,17 @@ func (h *runningCommand) end() {
 // number of a group that has ended.
 const checkInterval = time.Second
 
-// keep stores the process group of a command that has answered but still has background processes, which may call the
-// peer. The group is killed when the connection is closed.
+// keep waits until the process group of a command that has answered has ended, because its background processes may call
+// the peer. When the connection is closed, keep kills the group.
 func (b *ConnectionHooks) keep(p *child.Process) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		b.wg.Go(func() { p.EndWithin(b.t.o.Hurry, grace) })
-		return
-	}
-	if b.background = append(b.background, p); len(b.background) == 1 {
-		b.wg.Go(b.watchBackground)
-	}
-}
-
-// watchBackground removes groups that have ended until none are left or Close is called.
-func (b *ConnectionHooks) watchBackground() {
 	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
-	for b.forgetEnded() {
+	for p.LeftBehind() {
 		select {
 		case <-tick.C:
 		case <-b.ctx.Done():
+			p.EndWithin(b.t.o.Hurry, grace)
 			return
 		}
 	}
-}
-
-// forgetEnded removes groups that have ended, and reports whether any are left.
-func (b *ConnectionHooks) forgetEnded() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	alive := b.background[:0]
-	for _, p := range b.background {
-		if p.LeftBehind() {
-			alive = append(alive, p)
-		}
-	}
-	clear(b.background[len(alive):])
-	b.background = alive
-	return len(alive) > 0
 }
