@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rpcx/wire/transport"
@@ -22,10 +23,9 @@ type LineProcess struct {
 	done   chan struct{} // closed when the process has ended and its output has been processed
 	stderr *tail
 
-	mu       sync.Mutex
-	how      string // how the process ended; valid when done is closed
-	ok       bool   // whether the process ended properly; valid when done is closed
-	stopping bool   // Stop was called
+	how      string      // how the process ended; valid when done is closed
+	ok       bool        // whether the process ended properly; valid when done is closed
+	stopping atomic.Bool // Stop was called
 }
 
 // StartLineProcess starts command with sh, in its own process group. stderr receives whole lines of the command's
@@ -65,13 +65,10 @@ func (t *LineProcess) Run(onLine func(line []byte), last func()) error {
 	}
 	t.p.force()
 	stderr.Wait()
-	how, ok := t.p.ending()
+	t.how, t.ok = t.p.ending()
 	if last := t.stderr.last(); last != "" {
-		how += ": " + last
+		t.how += ": " + last
 	}
-	t.mu.Lock()
-	t.how, t.ok = how, ok
-	t.mu.Unlock()
 	if last != nil {
 		last()
 	}
@@ -123,19 +120,13 @@ func (t *LineProcess) Send(giveUp <-chan struct{}, line []byte) bool {
 // Done returns a channel that is closed when the process has ended and all its output has been processed.
 func (t *LineProcess) Done() <-chan struct{} { return t.done }
 
-// Result returns how the process ended. ok is true after an exit with status 0 or after Stop.
-func (t *LineProcess) Result() (how string, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.how, t.ok || t.stopping
-}
+// Result returns how the process ended. Done must be closed. ok is true after an exit with status 0 or after Stop.
+func (t *LineProcess) Result() (how string, ok bool) { return t.how, t.ok || t.stopping.Load() }
 
 // Stop sends last, which may be empty, and closes stdin, so the process can exit. If it does not exit, Stop sends
 // SIGTERM and later SIGKILL.
 func (t *LineProcess) Stop(last []byte) {
-	t.mu.Lock()
-	t.stopping = true
-	t.mu.Unlock()
+	t.stopping.Store(true)
 	if len(last) > 0 {
 		stop, end := transport.Within(t.p.patience, exitTime, 0)
 		_ = t.Send(stop.Done(), last) && t.Send(stop.Done(), nil) // the process's writer accepts the second, empty message only after it has written the first

@@ -64,7 +64,7 @@ func (w *world) status(name string) (s Status) {
 
 // Any process that connects to a session's socket gets errors for invalid messages, and does not affect the session.
 func TestHostRefuses(t *testing.T) {
-	w := newWorld(t, "", "add=jq:.[0] + .[1]")
+	w := newWorld(t, "add=jq:.[0] + .[1]")
 	w.host(w.at, HostOptions{Name: "work"})
 	path := filepath.Join(w.dir, "run", "rpcx", "s-work")
 	for send, want := range map[string]string{
@@ -101,7 +101,7 @@ func TestHostRefuses(t *testing.T) {
 
 // Reading the status of a session does not count as use, but attaching does.
 func TestHostCountsClients(t *testing.T) {
-	w := newWorld(t, "")
+	w := newWorld(t)
 	ended := w.host(w.at, HostOptions{Name: "work", IdleExit: 2 * time.Second})
 	c := w.open("@work")
 	if n := w.status("work").Clients; n != 1 {
@@ -126,7 +126,7 @@ func TestHostCountsClients(t *testing.T) {
 
 // A session is ready when its subscriptions have responses, and fails if they have none within a limit.
 func TestHostIsNotLiveUnanswered(t *testing.T) {
-	w := newWorld(t, "")
+	w := newWorld(t)
 	op := dialect.Op{Kind: dialect.Subscribe, Method: "ticks"}
 	err := Host(t.Context(), w.endpoint("exec:sleep 4713"), w.options(nil), HostOptions{Name: "work", Subscribe: []dialect.Op{op}, FirstAnswerTimeout: 300 * time.Millisecond})
 	if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout || f.Message != "no response to ticks within 300ms" {
@@ -136,7 +136,7 @@ func TestHostIsNotLiveUnanswered(t *testing.T) {
 
 // A session that is still connecting reports its status and can be closed. Commands that wait for it get the reason.
 func TestHostIsClosedWhileItConnects(t *testing.T) {
-	w := newWorld(t, "")
+	w := newWorld(t)
 	deaf, err := net.Listen("tcp", "127.0.0.1:0") // never answers the upgrade
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 
 // Only one attached process gets a request from the peer. A process that has closed its sending direction gets none.
 func TestHostTakesASingleResponse(t *testing.T) {
-	w := newWorld(t, "", `go=jq:rpc("ask"; .)`)
+	w := newWorld(t, `go=jq:rpc("ask"; .)`)
 	w.host(w.at, HostOptions{Name: "work"})
 	join := func() relay.RawPipe {
 		p, err := w.open("@work").Raw()
@@ -219,7 +219,7 @@ func TestHostTakesASingleResponse(t *testing.T) {
 
 // A status request gets a response even if the session fails meanwhile.
 func TestHostStatusWhileItFails(t *testing.T) {
-	w := newWorld(t, "", `go=jq:rpc("bad"; null)`)
+	w := newWorld(t, `go=jq:rpc("bad"; null)`)
 	w.host(w.at, HostOptions{Name: "work"}, `bad=jq:error("no")`)
 	c := w.open("@work")
 	done := make(chan struct{})
@@ -240,7 +240,7 @@ func TestHostStatusWhileItFails(t *testing.T) {
 
 // When a session is closed, raw traffic ends with the reason.
 func TestHostIsClosedUnderRawTraffic(t *testing.T) {
-	w := newWorld(t, "")
+	w := newWorld(t)
 	w.host(w.at, HostOptions{Name: "work"})
 	p, err := w.open("@work").Raw()
 	if err != nil {

@@ -3,7 +3,6 @@ package daemon
 import (
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -20,24 +19,20 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A world is a server on a Unix socket. In its hooks, $T is the directory of the test.
 type world struct {
-	t      *testing.T
-	dir    string
-	at     string // endpoint of the server
-	server *session.Server
-
-	mu       sync.Mutex
-	warnings []string
+	t   *testing.T
+	dir string
+	at  string // endpoint of the server
 }
 
-func newWorld(t *testing.T, prefix string, hooks ...string) *world {
+func newWorld(t *testing.T, hooks ...string) *world {
 	t.Helper()
 	w := &world{t: t, dir: testkit.SessionFolders(t)}
-	w.at = prefix + "unix:" + filepath.Join(w.dir, "s")
-	var err error
-	if w.server, err = session.Listen(t.Context(), w.endpoint(w.at), w.options(hooks)); err != nil {
+	w.at = "unix:" + filepath.Join(w.dir, "s")
+	s, err := session.Listen(t.Context(), w.endpoint(w.at), w.options(hooks))
+	if err != nil {
 		t.Fatal(err)
 	}
-	testkit.Serve(t, w.server)
+	testkit.Serve(t, s)
 	return w
 }
 
@@ -52,11 +47,7 @@ func (w *world) endpoint(text string) endpoint.Endpoint {
 
 func (w *world) options(hooks []string) session.Options {
 	w.t.Helper()
-	o := session.Options{Note: func(peer.Note) {}, Hook: hook.Options{Warn: func(line string) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.warnings = append(w.warnings, line)
-	}}}
+	o := session.Options{Note: func(peer.Note) {}}
 	for _, spec := range hooks {
 		e, err := hook.Parse(strings.ReplaceAll(spec, "$T", w.dir))
 		if err != nil {
