@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,13 +31,13 @@ func (m *Method) Example(c *Catalog, conv Conventions) []string {
 	if branching(schema) {
 		return []string{string(ExampleValue(schema, doc))}
 	}
-	properties := scan.Get(schema, "properties")
+	properties := maps.Collect(scan.Named(scan.Get(schema, "properties")))
 	var words []string
 	for _, name := range requiredOf(schema) {
 		if !isKey(name) {
 			return []string{string(ExampleValue(schema, doc))}
 		}
-		words = append(words, word(name, resolve(scan.Get(properties, name), doc), doc, conv.RunnableExamples))
+		words = append(words, word(name, resolve(properties[name], doc), doc, conv.RunnableExamples))
 	}
 	return words
 }
