@@ -67,7 +67,7 @@ func runEval(ctx context.Context, run *env.Env, o *evalOptions) error {
 	if err := checkEvals(e); err != nil {
 		return err
 	}
-	if err := o.evaluator.Check(run.Line, rest, o.file); err != nil {
+	if err := o.evaluator.Check(run.Line, e, rest, o.file); err != nil {
 		return err
 	}
 	code, err := o.code(ctx, run.Line, rest)

@@ -79,7 +79,7 @@ var floors = []floor{
 	{"wire/session/rundir", []string{"wire", "wire/scan", "wire/syserr", "wire/catalog", "wire/cache", "wire/profile", "wire/xdg"}, nil},
 	{"wire/session/relay", []string{"wire", "wire/scan", "wire/syserr", "wire/catalog", "wire/framing", "wire/peer", "wire/dialect", "wire/dialect/all", "wire/dialect/jsonrpc", "wire/endpoint", "wire/cache", "wire/redact", "wire/session/rundir"}, nil},
 	{"wire/validate", []string{"wire/schema"}, nil},
-	{"wire/validate/versions", []string{"wire/scan", "wire/catalog", "wire/schema", "wire/validate"}, nil},
+	{"wire/validate/versions", []string{"wire", "wire/scan", "wire/catalog", "wire/schema", "wire/validate"}, nil},
 	{"wire/validate/values", []string{"wire", "wire/scan", "wire/catalog", "wire/schema", "wire/validate", "wire/userfile"}, nil},
 	{"wire/validate/rules", []string{"wire", "wire/scan", "wire/redact", "wire/catalog", "wire/toml", "wire/jq", "wire/schema", "wire/dialect", "wire/dialect/all", "wire/tape", "wire/tape/match", "wire/validate"}, nil},
 	{"wire/validate/declared", []string{"wire", "wire/scan", "wire/catalog", "wire/schema", "wire/validate"}, nil},

@@ -130,9 +130,5 @@ func unmet(flag, source, found string) *wire.Fault {
 
 // excerpt returns a value on one line, shortened if necessary.
 func excerpt(val []byte) string {
-	val = bytes.TrimSpace(val)
-	if len(val) <= shown {
-		return CleanLine(string(val))
-	}
-	return CleanLine(string(bytes.ToValidUTF8(val[:shown], nil))) + "…"
+	return CleanLine(wire.Excerpt(bytes.TrimSpace(val), shown))
 }

@@ -13,6 +13,14 @@ func Quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
+// Excerpt returns the beginning of text, at most most bytes of it, and an ellipsis if there is more.
+func Excerpt[T ~string | ~[]byte](text T, most int) string {
+	if len(text) <= most {
+		return string(text)
+	}
+	return strings.ToValidUTF8(string(text[:most]), "") + "…"
+}
+
 // Phrase joins words, as in "a, b or c". The conjunction comes before the last word.
 func Phrase(words []string, conjunction string) string {
 	if n := len(words); n > 1 {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 
 	"rpcx/commands/cmdline"
@@ -96,11 +95,7 @@ func (b *startup) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for line := range bytes.Lines(p) {
-		text := string(bytes.TrimRight(line, "\n"))
-		if len(text) > logWidth {
-			text = strings.ToValidUTF8(text[:logWidth], "") + "…"
-		}
-		b.log = append(b.log, text)
+		b.log = append(b.log, wire.Excerpt(bytes.TrimRight(line, "\n"), logWidth))
 	}
 	if n := len(b.log); n > logLines {
 		b.log = slices.Clone(b.log[n-logLines:])

@@ -37,7 +37,7 @@ func (w *Evaluator) Flags() []cmdline.Flag {
 }
 
 // Check rejects mutually exclusive flags.
-func (w *Evaluator) Check(l *cmdline.CommandLine, rest []string, file string) error {
+func (w *Evaluator) Check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []string, file string) error {
 	switch {
 	case w.complete && w.Reset:
 		return l.Usage("--complete and --reset cannot be combined")

@@ -92,11 +92,7 @@ func names(path []step) []string {
 
 // clip quotes a redacted and shortened word for a message.
 func clip(word string) string {
-	word = Shown(word)
-	if len(word) > 80 {
-		word = strings.ToValidUTF8(word[:80], "") + "…"
-	}
-	return strconv.Quote(word)
+	return strconv.Quote(wire.Excerpt(Shown(word), 80))
 }
 
 func source(name string) string {

@@ -73,13 +73,7 @@ func (l *noteLock) Unlock() {
 }
 
 // excerpt returns the beginning of a message, for a note.
-func excerpt(raw []byte) string {
-	const most = 200
-	if len(raw) > most {
-		return string(raw[:most]) + "…"
-	}
-	return string(raw)
-}
+func excerpt(raw []byte) string { return wire.Excerpt(raw, 200) }
 
 // panicText describes a panic in a few lines: its value and where it happened.
 func panicText(v any) string {

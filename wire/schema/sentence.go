@@ -147,13 +147,7 @@ func encodeAll(values []any) string {
 	return list(wire.Map(values, func(v any) string { return brief(encode(v)) }))
 }
 
-func brief(text string) string {
-	const most = 200
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
-}
+func brief(text string) string { return wire.Excerpt(text, 200) }
 
 func encode(v any) string {
 	b, err := scan.Marshal(v)

@@ -21,14 +21,11 @@ type Options struct {
 	// redacted.
 	Redact func(dst, msg []byte) (out []byte, is Text)
 	// Failed is called once, with the reason, if writing fails. Recording then stops. Failed must not block. It may be nil.
-	Failed  func(err error)
-	Follows *Tape // the existing tape that is continued, without another header; nil for a new tape
-}
-
-// A Tape describes an existing tape.
-type Tape struct {
-	Started time.Time // the time for which Line.Time is 0
-	Size    int64     // in bytes
+	Failed func(err error)
+	// Size is the length, in bytes, of an existing tape that is continued without another header, and Started its time 0. Size is 0 for
+	// a new tape.
+	Size    int64
+	Started time.Time
 }
 
 // A Text is the form of a message.
@@ -97,8 +94,8 @@ func NewWriter(w io.Writer, h Header, o Options) (*Writer, error) {
 		h.Started = now
 	}
 	t := &Writer{w: w, o: o, start: now}
-	if was := o.Follows; was != nil {
-		t.start, t.size = was.Started, was.Size
+	if o.Size > 0 {
+		t.start, t.size = o.Started, o.Size
 		return t, nil
 	}
 	t.buf = h.Append(nil)

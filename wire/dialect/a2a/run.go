@@ -85,7 +85,11 @@ func (r *running) emit(ev wire.Event) error {
 	case wire.Data:
 		return r.output(ev.Data)
 	case wire.Progress:
-		return r.t.set(working, r.t.message(ev.Message))
+		var statusMessage json.RawMessage
+		if ev.Message != "" {
+			statusMessage = r.t.message(ev.Message)
+		}
+		return r.t.set(working, statusMessage)
 	}
 	return nil
 }
@@ -95,7 +99,11 @@ func (r *running) emit(ev wire.Event) error {
 func (r *running) output(out json.RawMessage) error {
 	if state := scan.String(scan.Get(out, "state")); state != "" {
 		state = strings.TrimPrefix(strings.ToUpper(strings.ReplaceAll(state, "-", "_")), statePrefix)
-		return r.t.set(state, r.t.message(scan.String(scan.Get(out, "text"))))
+		var statusMessage json.RawMessage
+		if text := scan.String(scan.Get(out, "text")); text != "" {
+			statusMessage = r.t.message(text)
+		}
+		return r.t.set(state, statusMessage)
 	}
 	if text, ok := scan.Text(out); ok {
 		if r.lines {

@@ -46,11 +46,8 @@ type artifact struct {
 	parts []json.RawMessage
 }
 
-// message returns a message that the agent sends, or nil for "".
+// message returns a message that the agent sends.
 func (t *task) message(text string) json.RawMessage {
-	if text == "" {
-		return nil
-	}
 	var o scan.Object
 	o.Text("messageId", rand.Text())
 	o.Text("contextId", t.context)

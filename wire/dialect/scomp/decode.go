@@ -138,8 +138,5 @@ func invocation(params json.RawMessage) (name, ref string, input json.RawMessage
 }
 
 func quoted(name string) string {
-	if len(name) > 80 {
-		name = name[:80] + "…"
-	}
-	return string(scan.AppendQuoted(nil, name))
+	return string(scan.AppendQuoted(nil, wire.Excerpt(name, 80)))
 }

@@ -77,11 +77,7 @@ func check(body json.RawMessage) error {
 	default:
 		return nil
 	}
-	const most = 300
-	received := string(scan.Compact(nil, body))
-	if len(received) > most {
-		received = received[:most] + "…"
-	}
+	received := wire.Excerpt(scan.Compact(nil, body), 300)
 	return wire.NewFault(wire.Protocol, "the response to the handshake is not valid in scomp "+protocol+": "+what+": "+received, nil).WithMethod(handshake)
 }
 

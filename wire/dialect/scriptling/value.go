@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -199,10 +200,4 @@ func excerpt(val []byte) string {
 	return clip(string(scan.Compact(nil, val)))
 }
 
-func clip(s string) string {
-	const most = 80
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
-}
+func clip(s string) string { return wire.Excerpt(s, 80) }

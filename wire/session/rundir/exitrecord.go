@@ -39,10 +39,7 @@ func readExitRecords(b []byte) (all []exitRecord) {
 
 // RecordExit stores why the session at socket ended.
 func RecordExit(socket, why string) {
-	if len(why) > maxExitReason {
-		why = strings.ToValidUTF8(why[:maxExitReason], "") + "…"
-	}
-	writeExit(socket, why)
+	writeExit(socket, wire.Excerpt(why, maxExitReason))
 }
 
 // ForgetExit removes the record of the session at socket. It is called when the session has started again.

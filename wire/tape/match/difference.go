@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/redact"
 	"rpcx/wire/scan"
 )
@@ -102,10 +103,4 @@ func (d Difference) Place() string {
 	return d.Pointer
 }
 
-func short(v json.RawMessage) string {
-	const most = 120
-	if len(v) > most {
-		return strings.ToValidUTF8(string(v[:most]), "") + "…"
-	}
-	return string(v)
-}
+func short(v json.RawMessage) string { return wire.Excerpt(v, 120) }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
@@ -106,9 +107,12 @@ func (p *play) isProgress(pointer string) bool {
 	return pointer != "" && pointer != "/"+p.rules.Shape().Method && pointer != "/"+p.rules.Shape().ID
 }
 
-// compareIDs is like compare, but also compares the ids of the messages.
-func (p *play) compareIDs(i int32, want, got []byte) []match.Difference {
-	return append(p.at(i, match.IDs(p.rules.Shape(), want, got)...), p.compare(i, want, got)...)
+// compareIDs is like compare, but also compares the ids of responses.
+func (p *play) compareIDs(i int32, want, got []byte) (found []match.Difference) {
+	if p.track.Entry(i).Kind == wire.Response {
+		found = p.at(i, match.IDs(p.rules.Shape(), want, got)...)
+	}
+	return append(found, p.compare(i, want, got)...)
 }
 
 // at sets the line and the method of the differences to those of entry i.

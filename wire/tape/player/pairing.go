@@ -134,12 +134,8 @@ func (k *pairing) reassign(parsed match.Parsed, msg []byte) (i, moved int32) {
 
 // handAnswer returns an unused handwritten line for a response whose condition msg fulfils, or None.
 func (k *pairing) handAnswer(msg []byte) int32 {
-	for _, i := range k.p.index.hand {
-		if k.p.seen(i) == 0 && k.p.is(i, msg) {
-			return i
-		}
-	}
-	return transcript.None
+	i, _ := k.p.handOf(msg, transcript.None, transcript.None)
+	return i
 }
 
 // keep records the differences between msg and entry i. It must be called before values are learned from msg.

@@ -85,11 +85,7 @@ func (p *play) onlyOne(i int32, msg []byte) *match.Difference {
 	if scan.Type(want) != 'o' {
 		return nil
 	}
-	compare := p.compare
-	if p.track.Entry(i).Kind == wire.Response {
-		compare = p.compareIDs
-	}
-	if found := compare(i, want, msg); len(found) == 1 {
+	if found := p.compareIDs(i, want, msg); len(found) == 1 {
 		return &found[0]
 	}
 	return nil

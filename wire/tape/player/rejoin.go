@@ -143,14 +143,10 @@ func (k *pairing) apart(i int32, msg []byte) (found []match.Difference, alike bo
 	if want == nil || scan.Valid(want, wire.DefaultMaxDepth) != nil {
 		return nil, false
 	}
-	if k.p.track.Entry(i).Kind != wire.Response {
-		found = k.p.compare(i, want, msg)
-	} else {
-		if id := k.idOf(i); id != nil {
-			want = match.SetID(k.p.rules.Shape(), want, id)
-		}
-		found = k.p.compareIDs(i, want, msg)
+	if id := k.idOf(i); id != nil {
+		want = match.SetID(k.p.rules.Shape(), want, id)
 	}
+	found = k.p.compareIDs(i, want, msg)
 	switch {
 	case len(found) == 0:
 		return nil, k.other != nil

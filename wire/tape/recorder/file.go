@@ -86,7 +86,7 @@ func (r *Recorder) follow(f *os.File, name string, o *tape.Options) error {
 	if was, now := cmp.Or(lines.Header().Dialect, usual), cmp.Or(r.o.Header.Dialect, usual); was != now {
 		return wire.Usagef("the tape %s contains %s messages: %s messages cannot be appended", name, was, now)
 	}
-	was := &tape.Tape{Started: lines.Header().Started}
+	o.Started = lines.Header().Started
 	for {
 		line, err := lines.Next()
 		if errors.Is(err, io.EOF) {
@@ -98,34 +98,32 @@ func (r *Recorder) follow(f *os.File, name string, o *tape.Options) error {
 		r.conns = max(r.conns, line.Conn, 1)
 		r.marks = max(r.marks, redact.LastMark(line.Msg))
 		if lines.Header().Started.IsZero() {
-			was.Started = time.Now().Add(-line.Time)
+			o.Started = time.Now().Add(-line.Time)
 		}
 	}
 	if line, cut := lines.Cut(); cut {
 		return tape.Fault(name, line, errors.New("the tape ends in the middle of this line; remove the line before you append"))
 	}
-	return r.continued(f, name, was, o)
+	if o.Started.IsZero() {
+		o.Started = time.Now()
+	}
+	if o.Size, err = endLine(f); err != nil {
+		return unwritable(name, err)
+	}
+	return nil
 }
 
-// continued sets o so that recording continues the tape in f, which was read as was. If the last line has no line
-// break, it adds one.
-func (r *Recorder) continued(f *os.File, name string, was *tape.Tape, o *tape.Options) (err error) {
-	if was.Size, err = f.Seek(0, io.SeekEnd); err != nil {
-		return unwritable(name, err)
+// endLine moves to the end of f, adds a line break if the last line has none, and returns the size of f.
+func endLine(f *os.File) (size int64, err error) {
+	if size, err = f.Seek(0, io.SeekEnd); err != nil {
+		return 0, err
 	}
 	last := make([]byte, 1)
-	if _, err = f.ReadAt(last, was.Size-1); err == nil && last[0] != '\n' {
-		was.Size++
+	if _, err = f.ReadAt(last, size-1); err == nil && last[0] != '\n' {
+		size++
 		_, err = f.Write([]byte("\n"))
 	}
-	if err != nil {
-		return unwritable(name, err)
-	}
-	if was.Started.IsZero() {
-		was.Started = time.Now()
-	}
-	o.Follows = was
-	return nil
+	return size, err
 }
 
 // unsplit returns a Fault if there is a tape from an earlier recording with Split.

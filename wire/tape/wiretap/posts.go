@@ -90,7 +90,6 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 		p.end(t)
 		return err
 	}
-	p.awaited(t)
 	t.deliver(ctx, p)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,15 +99,6 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 		return p.serverErr
 	}
 	return nil
-}
-
-// awaited ends t if the server has already ended, because no more responses will arrive.
-func (p *Posts) awaited(t *post) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.serverErr != nil {
-		p.end(t)
-	}
 }
 
 // expect records which responses msg requires. It returns msg with an id that no other pending request has.
@@ -133,8 +123,8 @@ func (p *Posts) expect(client wire.Conn, msg []byte, record wire.Tap) (*post, []
 		t.owed++
 		return part
 	})
-	if t.owed == 0 {
-		p.end(t)
+	if t.owed == 0 || p.serverErr != nil {
+		p.end(t) // no responses will arrive
 	} else {
 		p.last = t
 	}

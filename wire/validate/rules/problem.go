@@ -3,8 +3,8 @@ package rules
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
+	"rpcx/wire"
 	"rpcx/wire/jq"
 	"rpcx/wire/redact"
 	"rpcx/wire/scan"
@@ -102,12 +102,5 @@ func brief(val any) string {
 	if err != nil {
 		return ""
 	}
-	if len(b) <= maxGot {
-		return string(b)
-	}
-	end := maxGot
-	for end > 0 && !utf8.RuneStart(b[end]) {
-		end--
-	}
-	return string(b[:end]) + "…"
+	return wire.Excerpt(b, maxGot)
 }

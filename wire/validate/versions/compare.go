@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -196,14 +196,10 @@ func brief(v any) string {
 		return "nothing"
 	}
 	b, err := scan.Marshal(v)
-	const most = 80
-	switch {
-	case err != nil:
+	if err != nil {
 		return "a value"
-	case len(b) > most:
-		return strings.ToValidUTF8(string(b[:most]), "") + "…"
 	}
-	return string(b)
+	return wire.Excerpt(b, 80)
 }
 
 func quote(s string) string {

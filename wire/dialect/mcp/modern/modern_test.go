@@ -166,7 +166,7 @@ func TestMostListenersAndTasks(t *testing.T) {
 	}
 	runs := runs{byID: map[string]*run{}}
 	for i := range maxTasks + 1 {
-		if ok := runs.take(&runs.tasks, maxTasks); ok != (i < maxTasks) {
+		if ok := runs.addTask(); ok != (i < maxTasks) {
 			t.Fatalf("task %d: %v", i, ok)
 		}
 	}

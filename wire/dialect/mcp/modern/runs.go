@@ -42,14 +42,25 @@ func (t *runs) find(id string) *run {
 	return t.byID[id]
 }
 
-// take increments a number of runs, such as t.waiting. It returns false if that number is most.
-func (t *runs) take(n *int, most int) bool {
+// enter counts another waiting run. It returns false if there are too many.
+func (t *runs) enter() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if *n >= most {
+	if t.waiting >= maxWaiting {
 		return false
 	}
-	*n++
+	t.waiting++
+	return true
+}
+
+// addTask counts another running task. It returns false if there are too many.
+func (t *runs) addTask() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.tasks >= maxTasks {
+		return false
+	}
+	t.tasks++
 	return true
 }
 

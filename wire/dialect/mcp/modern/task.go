@@ -97,7 +97,7 @@ func (r *run) isTask() bool {
 
 // becomeTaskLocked turns the run into a task and answers the request with its name. The caller holds the lock.
 func (r *run) becomeTaskLocked(req *request) (json.RawMessage, error) {
-	if runs := &r.c.s.runs; !runs.take(&runs.tasks, maxTasks) {
+	if !r.c.s.runs.addTask() {
 		r.cancel()
 		return nil, wire.NewError(wire.CodeServer, "too many tasks").WithData(map[string]bool{"retryable": true})
 	}

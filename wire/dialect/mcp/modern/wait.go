@@ -8,7 +8,7 @@ import (
 
 // waitLocked makes the run wait for the client, and stops its clock. The caller holds the lock.
 func (r *run) waitLocked() error {
-	if runs := &r.c.s.runs; !runs.take(&runs.waiting, maxWaiting) {
+	if !r.c.s.runs.enter() {
 		r.cancel()
 		return wire.NewError(wire.CodeServer, "too many calls are waiting for input").WithData(map[string]bool{"retryable": true})
 	}

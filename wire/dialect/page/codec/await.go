@@ -17,7 +17,7 @@ import (
 // awaitedMessages stores messages during the handshake, for steps that await a message.
 type awaitedMessages struct {
 	messages []json.RawMessage
-	arrived  wire.Gate // opens for each new message
+	arrived  chan struct{} // receives a value for each new message; nil while no step is waiting
 }
 
 // Limits of the stored messages, because the peer determines their number.
@@ -50,7 +50,9 @@ func (c *Codec) keepForHandshake(m *wire.Message) error {
 	if len(c.awaited.messages) < maxAwaited && size <= maxAwaitedBytes {
 		c.awaited.messages = append(c.awaited.messages, bytes.Clone(m.Raw))
 	}
-	c.awaited.arrived.Pass()
+	if c.awaited.arrived != nil {
+		wire.Wake(c.awaited.arrived)
+	}
 	return nil
 }
 
@@ -82,12 +84,13 @@ func (c *Codec) await(ctx context.Context, caller dialect.Caller, step *load.Ste
 	if limit := step.Limit(); limit > 0 && step.Optional {
 		late = time.After(limit)
 	}
+	arrived := make(chan struct{}, 1)
+	c.mu.Lock()
+	c.awaited.arrived = arrived
+	c.mu.Unlock()
 	ended, stop := c.watchEnd(ctx, caller)
 	defer stop()
 	for {
-		c.mu.Lock()
-		arrived := c.awaited.arrived.Wait()
-		c.mu.Unlock()
 		msg, err := c.find(cond)
 		if msg != nil || err != nil {
 			return msg, err

@@ -171,14 +171,15 @@ func (s *call) continues(m *wire.Message) bool {
 
 // notification handles a notification, which may be an item of a stream, an event of a running call, or a cancel.
 func (c *Codec) notification(m *wire.Message) error {
+	if err := c.keepNotified(m); err != nil {
+		return err
+	}
 	c.expire(m)
 	if c.early(m); m.Err != nil { // the message has no effect
 		c.out = append(c.out, *m)
 		return nil
 	}
-	if err := c.keepNotified(m); err != nil {
-		return err
-	}
+	c.keepServing(m)
 	if cancel := c.d.Page.Cancel; cancel != nil && m.Method == cancel.Notify {
 		c.cancelled(m)
 	}

@@ -161,13 +161,7 @@ func (c *Codec) traceRead(m *wire.Message) {
 }
 
 // shown returns the start of a value.
-func shown(val []byte) string {
-	const most = 500
-	if len(val) > most {
-		return string(val[:most]) + "…"
-	}
-	return string(val)
-}
+func shown(val []byte) string { return wire.Excerpt(val, 500) }
 
 // subscription finds the rule for the stream of op, a Subscribe. If the rule replaces the request, subscription also
 // changes op.

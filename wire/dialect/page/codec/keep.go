@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -18,36 +19,24 @@ import (
 	"rpcx/wire/scan"
 )
 
-// keepNotified stores the values that the dialect file selects from a notification. It runs in the order of the messages, so that
-// later requests see the values. On a server, the notification's handler reports failures (see KeptOf).
+// keepNotified stores the values that the dialect file selects from a server's notification.
 func (c *Codec) keepNotified(m *wire.Message) error {
-	values, err := c.KeptOf(m)
-	if err == nil && values != nil {
-		c.Keep(values)
-	}
-	if c.o.Serving {
+	if len(c.d.Page.Keep) == 0 || c.o.Serving {
 		return nil
 	}
-	return err
-}
-
-// KeptOf returns an object with the values that the dialect file selects from a message of the peer, or nil if it selects none.
-func (c *Codec) KeptOf(m *wire.Message) (json.RawMessage, error) {
-	all, without := c.d.Page.Keep, null
-	if c.o.Serving {
-		all, without = c.d.Page.Serve.Keep, nil
-	}
-	if len(all) == 0 {
-		return nil, nil
-	}
-	rules := keptBy(all, m.Method)
+	rules := keptBy(c.d.Page.Keep, m.Method)
 	if len(rules) == 0 {
-		return nil, nil
+		return nil
 	}
-	if all[m.Method] == nil {
+	without := null
+	if c.d.Page.Keep[m.Method] == nil {
 		without = nil // a pattern also matches notifications that lack the value
 	}
-	return valuesOf(rules, m.Params, c.d.MessageScope(c.Scope(), m), without)
+	values, err := valuesOf(rules, m.Params, c.scopeOf(m), without)
+	if err == nil && len(values) > 0 {
+		c.Keep(values)
+	}
+	return err
 }
 
 // keptBy returns the programs for a method: those with its name, or otherwise those of the matching pattern with the
@@ -62,6 +51,31 @@ func keptBy(rules map[string]map[string]load.Prog, method string) map[string]loa
 		}
 	}
 	return nil
+}
+
+// scopeOf returns the variables for a message from the peer.
+func (c *Codec) scopeOf(m *wire.Message) *program.Scope {
+	return c.d.MessageScope(c.Scope(), m)
+}
+
+// keepServing stores, on a server, the values that the dialect file selects from a client's notification. It runs in the order of
+// the messages, so that later requests see the values. The notification's handler reports failures (see KeptOf).
+func (c *Codec) keepServing(m *wire.Message) {
+	if c.o.Serving && c.d.keeps {
+		if values, err := c.KeptOf(m); err == nil && values != nil {
+			c.Keep(values)
+		}
+	}
+}
+
+// KeptOf returns, on a server, an object with the values that the dialect file selects from a client's message, or nil if it selects
+// none.
+func (c *Codec) KeptOf(m *wire.Message) (json.RawMessage, error) {
+	rules := keptBy(c.d.Page.Serve.Keep, m.Method)
+	if len(rules) == 0 {
+		return nil, nil
+	}
+	return valuesOf(rules, m.Params, c.scopeOf(m), nil)
 }
 
 // keepOf stores the outputs of programs for the input in, by name.
@@ -148,15 +162,7 @@ func oneOf(method, what string, got json.RawMessage, accepted []any) error {
 
 // shortened returns the start of a response.
 func shortened(val json.RawMessage) string {
-	const most = 100
-	text := string(scan.Compact(nil, val))
-	switch {
-	case text == "":
-		return "nothing"
-	case len(text) > most:
-		return text[:most] + "…"
-	}
-	return text
+	return cmp.Or(wire.Excerpt(scan.Compact(nil, val), 100), "nothing")
 }
 
 // described is a catalog from the peer, with the time when it expires.

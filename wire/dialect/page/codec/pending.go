@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -82,12 +81,11 @@ func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests jso
 	if len(names) == 0 {
 		return nil, nil
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	results := make([]json.RawMessage, len(names))
-	var hooks sync.WaitGroup
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results, errs := make([]json.RawMessage, len(names)), make(chan error, len(names))
 	for i, name := range names {
-		hooks.Go(func() {
+		go func() {
 			defer wire.Guard()
 			method, params := scan.String(scan.Get(asked[i], "method")), scan.Get(asked[i], "params")
 			err := wire.ErrUnsupported
@@ -97,14 +95,18 @@ func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests jso
 			if isUnanswered(err) {
 				err = c.flow.Unanswered(method, params, err)
 			}
-			if err != nil {
-				cancel(err)
-			}
-		})
+			errs <- err
+		}()
 	}
-	hooks.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	var failed error
+	for range names {
+		if err := <-errs; err != nil && failed == nil {
+			failed = err
+			cancel()
+		}
+	}
+	if failed != nil {
+		return nil, failed
 	}
 	var all scan.Object
 	for i, name := range names {

@@ -25,7 +25,7 @@ func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, 
 		return p.repeating(req, msg), err
 	}
 	c.begin(p.response.consts)
-	c.number()
+	c.parts = append(c.parts, c.numbered()...)
 	if id := ownID(req.ID); p.names.IDs != "none" && id != nil {
 		c.put(p.response.id, id)
 	}

@@ -132,7 +132,7 @@ func (c *codec) lay(f *form, id wire.ID, method string, params json.RawMessage) 
 	case id != nil && p.names.IDs != "none":
 		c.put(p.request.id, id)
 	case id == nil:
-		c.number()
+		c.parts = append(c.parts, c.numbered()...)
 		if p.page.Base == "jsonrpc1" {
 			c.put(p.request.id, null)
 		}
@@ -158,11 +158,12 @@ func (c *codec) begin(consts []constant) {
 // put adds a value to c.parts; a value without a path is not written.
 func (c *codec) put(at place, val []byte) { c.parts = append(c.parts, part{at.path, val}) }
 
-// number adds an id to a message without one if the dialect file gives ids to all messages.
-func (c *codec) number() {
-	if c.plan.names.Counter == "all" {
-		c.put(c.plan.request.id, c.newID())
+// numbered returns an id for a notification if the dialect file gives ids to all messages.
+func (c *codec) numbered() []part {
+	if c.plan.names.Counter != "all" {
+		return nil
 	}
+	return []part{{c.plan.request.id.path, c.newID()}}
 }
 
 // whole returns a message that a [write] program has written.

@@ -266,11 +266,7 @@ func (p *Program) failed(err error, limit time.Duration) error {
 		what = "it took longer than " + limit.String()
 		err = errors.New(what) // without the cause, which would look like a timeout of the peer
 	}
-	const most = 120
-	text := p.text
-	if len(text) > most {
-		text = text[:most] + "…"
-	}
+	text := wire.Excerpt(p.text, 120)
 	if p.member != "" {
 		text = p.member + " (" + text + ")"
 	}
