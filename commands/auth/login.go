@@ -3,7 +3,6 @@ package auth
 import (
 	"context"
 	"errors"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -21,11 +20,11 @@ import (
 type resource = *url.URL
 
 type wants struct {
-	id, secret, key, document string
-	issuer, redirect          string
-	scopes, params            []string
-	noBrowser                 bool
-	device, machine, given    bool
+	oauth.Want
+	secret, key, issuer    string
+	scopes, params         []string
+	noBrowser              bool
+	device, machine, given bool
 }
 
 func (w *wants) flags() []cmdline.Flag {
@@ -38,11 +37,11 @@ func (w *wants) flags() []cmdline.Flag {
 		cmdline.List(flow, "scope", "", "request `SCOPE` (by default, the scope that ENDPOINT requires)", &w.scopes),
 		cmdline.Text(flow, "issuer", "", "log in at the authorization server `URL` (by default, the one that ENDPOINT names)", &w.issuer),
 		cmdline.List(flow, "auth-param", "", "`NAME=VALUE`: also send this parameter to the authorization server (NAME=: omit the parameter NAME)", &w.params),
-		cmdline.Text(flow, "redirect-uri", "", "redirect the browser to `URI` after the login (by default, http://127.0.0.1/callback on a free port)", &w.redirect),
-		cmdline.Text(client, "client-id", "", "log in as the registered client `ID`", &w.id),
+		cmdline.Text(flow, "redirect-uri", "", "redirect the browser to `URI` after the login (by default, http://127.0.0.1/callback on a free port)", &w.RedirectURI),
+		cmdline.Text(client, "client-id", "", "log in as the registered client `ID`", &w.ClientID),
 		cmdline.Text(client, "client-secret", "", "`@FILE|ask`: read the client's secret from FILE, or prompt for it (ask)", &w.secret),
 		cmdline.Text(client, "client-key", "", "read the client's private key from `FILE` (PEM)", &w.key),
-		cmdline.Text(client, "client-metadata", "", "log in as the client that the metadata document at `URL` describes", &w.document),
+		cmdline.Text(client, "client-metadata", "", "log in as the client that the metadata document at `URL` describes", &w.Document),
 	}
 }
 
@@ -135,7 +134,7 @@ func (o *flags) login(ctx context.Context, run *env.Env, e endpoint.Endpoint, u 
 
 // read returns the login that the flags request.
 func (w *wants) read(ctx context.Context, run *env.Env) (oauth.Want, error) {
-	want := oauth.Want{ClientID: w.id, Document: w.document, RedirectURI: w.redirect}
+	want := w.Want
 	for _, s := range w.scopes {
 		want.Scopes = oauth.Scopes(want.Scopes, strings.Fields(s))
 	}
@@ -146,8 +145,8 @@ func (w *wants) read(ctx context.Context, run *env.Env) (oauth.Want, error) {
 		}
 		want.Params = append(want.Params, oauth.Param{Name: name, Value: value})
 	}
-	if u, err := url.Parse(w.document); w.document != "" && (err != nil || u.Scheme != "https" || len(u.Path) < 2) {
-		return want, run.Line.Usage("--client-metadata: %q is not an https URL with a path", w.document)
+	if u, err := url.Parse(w.Document); w.Document != "" && (err != nil || u.Scheme != "https" || len(u.Path) < 2) {
+		return want, run.Line.Usage("--client-metadata: %q is not an https URL with a path", w.Document)
 	}
 	var err error
 	if want.Secret, err = readSecret(ctx, run, w.secret); err == nil {
@@ -190,16 +189,17 @@ func readToken(ctx context.Context, u resource, account string) (*oauth.Login, e
 	return oauth.WithToken(u, account, strings.TrimSpace(string(b)))
 }
 
-// probe returns a request to e without side effects. The response names the credentials that e requires.
-func probe(e endpoint.Endpoint) oauth.Probe {
+// probe returns the body of a request to e without side effects, or nil for a GET. The response names the credentials that
+// e requires.
+func probe(e endpoint.Endpoint) []byte {
 	if e.Address.WebSocket() {
-		return oauth.Probe{Method: http.MethodGet}
+		return nil
 	}
 	var o scan.Object
 	o.Text("jsonrpc", "2.0")
 	o.Int("id", 1)
 	o.Text("method", "rpc.discover")
-	return oauth.Probe{Method: http.MethodPost, Body: o.End()}
+	return o.End()
 }
 
 // lines returns the lines of stdin.

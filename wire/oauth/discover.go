@@ -49,15 +49,10 @@ type protected struct {
 	Scopes   []string `json:"scopes_supported"`
 }
 
-// Probe is a request that is sent without credentials, to get the endpoint's challenge.
-type Probe struct {
-	Method string
-	Body   []byte
-}
-
-// Discover finds the authorization server of an endpoint and requests that server's metadata. issuer is the server that
-// the user chose, or "".
-func (c *Client) Discover(ctx context.Context, resource *url.URL, probe Probe, issuer string) (*Found, error) {
+// Discover finds the authorization server of an endpoint and requests that server's metadata. It posts probe without
+// credentials to get the endpoint's challenge; if probe is nil, it sends a GET. issuer is the server that the user chose,
+// or "".
+func (c *Client) Discover(ctx context.Context, resource *url.URL, probe []byte, issuer string) (*Found, error) {
 	status, ch, err := c.ask(ctx, resource, probe)
 	if err != nil {
 		return nil, err
@@ -76,7 +71,8 @@ func (c *Client) Discover(ctx context.Context, resource *url.URL, probe Probe, i
 	case status == http.StatusUnauthorized: // the endpoint is its own authorization server (MCP 2025-03-26)
 		legacy, issuer = true, resource.Scheme+"://"+resource.Host
 	default:
-		return nil, c.unprotected(resource, status)
+		return nil, wire.NewFault(wire.Auth, fmt.Sprintf("%s names no authorization server, and returned %d to a request without credentials", resource, status), nil).
+			WithHint("name one with --issuer URL, or store a token with --with-token")
 	}
 	if p != nil {
 		found.Resource, found.Scopes = p.Resource, p.Scopes
@@ -88,19 +84,18 @@ func (c *Client) Discover(ctx context.Context, resource *url.URL, probe Probe, i
 	return found, err
 }
 
-func (c *Client) unprotected(resource *url.URL, status int) error {
-	return wire.NewFault(wire.Auth, fmt.Sprintf("%s names no authorization server, and returned %d to a request without credentials", resource, status), nil).
-		WithHint("name one with --issuer URL, or store a token with --with-token")
-}
-
 // ask sends the probe and returns the challenge in the response.
-func (c *Client) ask(ctx context.Context, at *url.URL, probe Probe) (int, *Challenge, error) {
-	req, err := http.NewRequestWithContext(context.WithValue(ctx, firstKey{}, true), probe.Method, at.String(), bytes.NewReader(probe.Body))
+func (c *Client) ask(ctx context.Context, at *url.URL, probe []byte) (int, *Challenge, error) {
+	method := http.MethodGet
+	if probe != nil {
+		method = http.MethodPost
+	}
+	req, err := http.NewRequestWithContext(context.WithValue(ctx, firstKey{}, true), method, at.String(), bytes.NewReader(probe))
 	if err != nil {
 		return 0, nil, err
 	}
 	req.Header.Set("Accept", "application/json, text/event-stream")
-	if probe.Body != nil {
+	if probe != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := c.http.Do(req)
@@ -216,8 +211,7 @@ func confidential(u *url.URL) error {
 	if u.Scheme == "https" && u.Host != "" || u.Scheme == "http" && isLoopback(u.Hostname()) {
 		return nil
 	}
-	f := wire.NewFault(wire.Auth, "no login for "+u.Scheme+"://"+u.Host+": tokens are sent over https, or to this machine", nil)
-	return f
+	return wire.NewFault(wire.Auth, "no login for "+u.Scheme+"://"+u.Host+": tokens are sent over https, or to this machine", nil)
 }
 
 func isLoopback(host string) bool {
