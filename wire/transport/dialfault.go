@@ -178,6 +178,14 @@ func Innermost(err error) error {
 	return err
 }
 
+// Root returns the error that err wraps, and that wraps no other.
+func Root(err error) error {
+	for errors.Unwrap(err) != nil {
+		err = errors.Unwrap(err)
+	}
+	return err
+}
+
 // LateRefusal returns an Auth Fault if err is the alert with which a TLS 1.3 server refuses the client's certificate.
 // That alert arrives only after the handshake.
 func LateRefusal(err error) error {

@@ -117,7 +117,10 @@ func (i *ipcConn) Recv() ([]byte, error) {
 			len(cmd) <= len("NODE_") || !strings.HasPrefix(cmd, "NODE_") {
 			return msg, nil
 		}
-		i.warn(cmd)
+		if !i.warned {
+			i.warned = true
+			i.c.Warnf("ipc: ignored Node's own message %s; handles are dropped", cmd)
+		}
 		if cmd != "NODE_HANDLE" {
 			continue
 		}
@@ -127,12 +130,5 @@ func (i *ipcConn) Recv() ([]byte, error) {
 		if text := members["msg"]; text != nil {
 			return text, nil
 		}
-	}
-}
-
-func (i *ipcConn) warn(cmd string) {
-	if !i.warned {
-		i.warned = true
-		i.c.Warnf("ipc: ignored Node's own message %s; handles are dropped", cmd)
 	}
 }

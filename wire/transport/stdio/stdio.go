@@ -35,7 +35,6 @@ func Listen(ctx context.Context, a transport.Address, c transport.Config) (trans
 // A stdioStream combines stdin and stdout into one byte stream.
 type stdioStream struct {
 	in, out  *fileStream
-	outOnce  sync.Once
 	closed   chan struct{}
 	closeAll sync.Once
 }
@@ -75,10 +74,7 @@ func (s *stdioStream) Write(b []byte) (int, error) {
 }
 
 // CloseWrite closes stdout.
-func (s *stdioStream) CloseWrite() (err error) {
-	s.outOnce.Do(func() { err = s.out.Close() })
-	return err
-}
+func (s *stdioStream) CloseWrite() error { return s.out.Close() }
 
 // Close closes both streams. It does not wait for a pending read.
 func (s *stdioStream) Close() error {

@@ -179,13 +179,7 @@ func socks(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, t
 	if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
 		return nil, viaProxy(err)
 	}
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			break
-		}
-		err = inner
-	}
+	err = transport.Root(err)
 	f := wire.NewFault(wire.Unreachable, "the proxy "+p.Host+" did not connect to "+to+": "+strings.TrimPrefix(err.Error(), "unknown error "), err)
 	f.Unreached = true
 	if strings.Contains(err.Error(), "auth") {

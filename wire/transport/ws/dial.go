@@ -2,7 +2,6 @@ package ws
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -74,11 +73,7 @@ func notUpgraded(ctx context.Context, d *httpclient.Dialer, limit time.Duration,
 	case resp == nil || wire.AsFault(err) != nil:
 		return transport.DialFault(ctx, d.Where, limit, err)
 	case resp.StatusCode == http.StatusSwitchingProtocols:
-		what := err
-		for errors.Unwrap(what) != nil {
-			what = errors.Unwrap(what)
-		}
-		return wire.NewFault(wire.Protocol, fmt.Sprintf("%s: bad handshake: %v", d.Where, what), err)
+		return wire.NewFault(wire.Protocol, fmt.Sprintf("%s: bad handshake: %v", d.Where, transport.Root(err)), err)
 	}
 	if f := d.Redirected(resp); f != nil {
 		return f
