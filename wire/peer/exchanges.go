@@ -2,7 +2,6 @@ package peer
 
 import (
 	"bytes"
-	"maps"
 	"sync"
 
 	"rpcx/wire"
@@ -13,38 +12,32 @@ import (
 // a connection of its own. The event stream in one exchange carries a request, and the response arrives in another
 // POST. All connections of a listener share one Exchanges.
 //
-// The ids of the requests cannot be guessed. Only the peer that received a request can respond to it.
+// The zero value is usable. The ids of the requests cannot be guessed. Only the peer that received a request can respond to it.
 type Exchanges struct {
-	mu     sync.Mutex
-	owners map[string]*Peer // the Peer that sent each request, by the request's id
+	owners sync.Map // the Peer that sent each request, by the request's id
 }
-
-// NewExchanges returns an empty Exchanges.
-func NewExchanges() *Exchanges { return &Exchanges{owners: map[string]*Peer{}} }
 
 // newID returns a new id and assigns it to p.
 func (x *Exchanges) newID(p *Peer) wire.ID {
 	id := wire.ID(`"` + wire.RandomHex(16) + `"`)
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.owners[string(id)] = p
+	x.owners.Store(string(id), p)
 	return id
 }
 
 // take removes the request with that id and returns the Peer that sent it, or nil.
 func (x *Exchanges) take(id wire.ID) *Peer {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	p := x.owners[string(id)]
-	delete(x.owners, string(id))
+	owner, _ := x.owners.LoadAndDelete(string(id))
+	p, _ := owner.(*Peer)
 	return p
 }
 
 // forget removes all requests of p.
 func (x *Exchanges) forget(p *Peer) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	maps.DeleteFunc(x.owners, func(_ string, owner *Peer) bool { return owner == p })
+	for id, owner := range x.owners.Range {
+		if owner == p {
+			x.owners.Delete(id)
+		}
+	}
 }
 
 // asksInExchange reports whether the connection is a single exchange that carries local requests but not the responses

@@ -12,24 +12,16 @@ import (
 // total exceeds a quarter of the Budget, a peer with more than roomBytes of unsent bytes starts no further handler. The
 // zero value has no limit.
 type Budget struct {
-	most      int
-	highBytes int        // onHigh is called with true above this number of bytes
-	onHigh    func(bool) // may be nil
+	Most int // in bytes
+	// OnHigh is called with true when the total rises above High bytes, and with false when it falls to half of that.
+	// The Budget holds its lock during the call. OnHigh may be nil.
+	OnHigh func(high bool)
+	High   int
 
 	mu   sync.Mutex
 	held int
-	high bool      // the latest argument of onHigh
+	high bool      // the latest argument of OnHigh
 	free wire.Gate // opens when handlers can start again
-}
-
-// NewBudget returns a Budget of most bytes.
-func NewBudget(most int) *Budget { return &Budget{most: most} }
-
-// OnHigh makes b call f with true when the total rises above highBytes, and with false when it falls to half of that. b
-// holds its lock during the call. OnHigh returns b.
-func (b *Budget) OnHigh(highBytes int, f func(high bool)) *Budget {
-	b.highBytes, b.onHigh = highBytes, f
-	return b
 }
 
 // Hold adds n bytes to the total. A negative n releases bytes.
@@ -37,9 +29,9 @@ func (b *Budget) Hold(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.held += n
-	if high := b.held > b.highBytes || b.high && b.held > b.highBytes/2; b.onHigh != nil && high != b.high {
+	if high := b.held > b.High || b.high && b.held > b.High/2; b.OnHigh != nil && high != b.high {
 		b.high = high
-		b.onHigh(high)
+		b.OnHigh(high)
 	}
 	if b.held <= b.begun() {
 		b.free.Pass()
@@ -48,13 +40,13 @@ func (b *Budget) Hold(n int) {
 
 // begun returns the total in bytes up to which handlers may start. The rest of the Budget is reserved for the responses
 // of handlers that are already running.
-func (b *Budget) begun() int { return b.most / 4 }
+func (b *Budget) begun() int { return b.Most / 4 }
 
 // spent returns nil while handlers may start. Otherwise it returns a channel that is closed when they may start again.
 func (b *Budget) spent() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.most <= 0 || b.held <= b.begun() {
+	if b.Most <= 0 || b.held <= b.begun() {
 		return nil
 	}
 	return b.free.Wait()
@@ -68,7 +60,7 @@ func (b *Budget) lacks(n int) bool {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.most > 0 && b.held > b.begun() && b.held+n > b.most
+	return b.Most > 0 && b.held > b.begun() && b.held+n > b.Most
 }
 
 // share returns the maximum size in bytes of the responses to one array: a fourth of what handlers may still add before
@@ -190,5 +182,5 @@ func (r flowControl) Request() wire.ID { return r.in.Msg.ID }
 // They are sent together.
 func (o *Options) overlong(in *inbound.Request) bool {
 	n := in.Array.Bytes()
-	return n > o.MaxMessage || n > roomBytes && o.Budget != nil && o.Budget.most > 0 && n > o.Budget.share()
+	return n > o.MaxMessage || n > roomBytes && o.Budget != nil && o.Budget.Most > 0 && n > o.Budget.share()
 }

@@ -173,8 +173,8 @@ func (p *Peer) wasCancelled(in *inbound.Request) bool {
 
 // isRPC reports whether err is a JSON-RPC error, which is sent unchanged.
 func isRPC(err error) bool {
-	var e *wire.Error
-	return errors.As(err, &e)
+	_, ok := errors.AsType[*wire.Error](err)
+	return ok
 }
 
 // emit sends one event of a response.

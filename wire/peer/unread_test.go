@@ -24,7 +24,7 @@ func TestUnreadAnswersOfOneClientAreBounded(t *testing.T) {
 		budget *peer.Budget
 		most   int64
 		array  bool
-	}{{"alone", nil, 20, false}, {"with a common limit", peer.NewBudget(4 << 20), 8, false}, {"in an array", nil, 70, true}} {
+	}{{"alone", nil, 20, false}, {"with a common limit", &peer.Budget{Most: 4 << 20}, 8, false}, {"in an array", nil, 70, true}} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				near, far := transport.Pair()
@@ -92,7 +92,7 @@ func awaitRoom(ctx context.Context) error {
 func TestWaitingForTheOthersEndsEachTime(t *testing.T) {
 	const bound = 16 << 20
 	synctest.Test(t, func(t *testing.T) {
-		budget := peer.NewBudget(bound)
+		budget := &peer.Budget{Most: bound}
 		made := map[string]*atomic.Int64{}
 		ask := map[string]func(bytes int){}
 		read := map[string]func(){}

@@ -20,7 +20,7 @@ func TestUnreadAnswersAreStoredOnce(t *testing.T) {
 	testkit.RaceSkips(t)
 	const answer, asked, clients, bound = 1 << 20, 40, 8, 32 << 20
 	synctest.Test(t, func(t *testing.T) {
-		budget := peer.NewBudget(bound)
+		budget := &peer.Budget{Most: bound}
 		var made atomic.Int64
 		handler := with(func(ctx context.Context, _ *dialect.Inbound) (json.RawMessage, error) {
 			if err := awaitRoom(ctx); err != nil {

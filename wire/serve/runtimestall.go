@@ -32,10 +32,10 @@ func (r *coRuntime) watch(t *hook.LineProcess) {
 
 // stopIfStalled ends t if t prints nothing for r.stall while evals wait. The next eval starts another co-process.
 func (r *coRuntime) stopIfStalled(t *hook.LineProcess) {
-	r.mu.Lock()
-	lines, waits := r.lines, len(r.pending) > 0
-	r.mu.Unlock()
 	for {
+		r.mu.Lock()
+		lines, waited := r.lines, len(r.pending) > 0
+		r.mu.Unlock()
 		select {
 		case <-time.After(r.stall):
 		case <-t.Done(): // the next eval starts another one, which may be watched then
@@ -44,10 +44,8 @@ func (r *coRuntime) stopIfStalled(t *hook.LineProcess) {
 			return
 		}
 		r.mu.Lock()
-		silent, waited := r.lines == lines, waits
-		waits = len(r.pending) > 0
-		over := r.closed || r.process != t || !silent
-		stalled := !over && waited && waits
+		over := r.closed || r.process != t || r.lines != lines
+		stalled := !over && waited && len(r.pending) > 0
 		if over || stalled {
 			r.watched = nil
 		}

@@ -46,7 +46,7 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	if err := canListen(e); err != nil {
 		return nil, err
 	}
-	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, accepted: make(chan struct{}), budget: peer.NewBudget(heldBytes).OnHigh(collectFrom, setFrequentGC), exchanges: peer.NewExchanges(), alone: e.Reversed == endpoint.Dial || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
+	s := &Server{endpoint: e, options: o, peers: map[*peer.Peer]bool{}, accepted: make(chan struct{}), budget: &peer.Budget{Most: heldBytes, High: collectFrom, OnHigh: setFrequentGC}, exchanges: new(peer.Exchanges), alone: e.Reversed == endpoint.Dial || e.Address.Scheme == "stdio" || e.Address.Scheme == "ipc"}
 	if err := checkDuplex(e.Spec(), e); err != nil {
 		return nil, err
 	}
