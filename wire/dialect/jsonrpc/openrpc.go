@@ -259,9 +259,8 @@ func titled(schema, title []byte) []byte {
 // resolve follows a reference into components.contentDescriptors.
 func resolve(val, descriptors []byte) []byte {
 	const prefix = "#/components/contentDescriptors/"
-	ref := scan.String(scan.Get(val, "$ref"))
-	if len(ref) > len(prefix) && ref[:len(prefix)] == prefix {
-		return scan.Get(descriptors, ref[len(prefix):])
+	if name, ok := strings.CutPrefix(scan.String(scan.Get(val, "$ref")), prefix); ok {
+		return scan.Get(descriptors, name)
 	}
 	return val
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -177,12 +178,10 @@ func (h *handler) isEnded(s *subscription) bool {
 
 // unsubscribe ends a stream of this connection. mine is false for other methods.
 func (h *handler) unsubscribe(method string, params json.RawMessage) (answer json.RawMessage, mine bool) {
-	for _, name := range subscribeNames(method) {
-		if kind, ok := h.r.Kind(name); ok && kind == catalog.Stream {
-			mine = true
-		}
-	}
-	if !mine {
+	if !slices.ContainsFunc(subscribeNames(method), func(name string) bool {
+		kind, ok := h.r.Kind(name)
+		return ok && kind == catalog.Stream
+	}) {
 		return nil, false
 	}
 	h.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -120,10 +121,7 @@ func eachHeader(schema json.RawMessage, path []string, found func(path []string,
 func isHeaderType(val json.RawMessage) bool {
 	types := []string{scan.String(val)}
 	if scan.Type(val) == 'a' {
-		types = types[:0]
-		for one := range scan.Elements(val) {
-			types = append(types, scan.String(one))
-		}
+		types = wire.Map(scan.List(val), func(one json.RawMessage) string { return scan.String(one) })
 	}
 	return !slices.Equal(types, []string{"null"}) && len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool {
 		return !slices.Contains([]string{"string", "integer", "boolean", "null"}, t)

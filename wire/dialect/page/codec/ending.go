@@ -111,12 +111,10 @@ func cancelTarget(c *load.Cancel) (string, error) {
 			return name, nil
 		}
 	}
-	i := 0
-	for val := range scan.Elements(params) {
+	for i, val := range scan.List(params) {
 		if scan.Equal(val, mark) {
 			return strconv.Itoa(i), nil
 		}
-		i++
 	}
 	return "", nil
 }

@@ -100,19 +100,8 @@ func (c *codec) shaped(params, raw []byte, consts []constant, notified bool) []b
 
 // rest returns the elements of an array without the first, which is the method, or nil if there are none.
 func rest(list []byte) []byte {
-	if scan.Type(list) != 'a' {
-		return nil
+	if all := scan.List(list); len(all) > 1 {
+		return scan.ArrayOf(all[1:]...)
 	}
-	l := scan.AppendArray(nil)
-	n := 0
-	for val := range scan.Elements(list) {
-		if n > 0 {
-			l.Add(val)
-		}
-		n++
-	}
-	if n < 2 {
-		return nil
-	}
-	return l.End()
+	return nil
 }

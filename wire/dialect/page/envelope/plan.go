@@ -150,10 +150,7 @@ func (c *Plan) place(path string) place {
 	return place{i, steps}
 }
 
-func (c *Plan) places(paths []string) (list []place) {
-	list = append(list, wire.Map(paths, c.place)...)
-	return list
-}
+func (c *Plan) places(paths []string) []place { return wire.Map(paths, c.place) }
 
 func (c *Plan) constants(members load.Consts) (list []constant) {
 	for _, name := range slices.Sorted(maps.Keys(members)) {

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"rpcx/wire"
@@ -87,10 +88,5 @@ func (h *handler) isRunning(hook string) bool {
 
 // holds reports whether params are name or an array that contains name.
 func holds(params json.RawMessage, name string) bool {
-	for val := range scan.Elements(params) {
-		if scan.String(val) == name {
-			return true
-		}
-	}
-	return scan.String(params) == name
+	return slices.ContainsFunc(append(scan.List(params), params), func(val json.RawMessage) bool { return scan.String(val) == name })
 }

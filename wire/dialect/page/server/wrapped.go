@@ -154,12 +154,11 @@ type progressSender struct {
 	token json.RawMessage // the client's token for progress; nil if the client did not request progress
 	work  Work            // the work that the call has become, or nil
 
-	mu    sync.Mutex
-	sent  bool    // some progress was sent
-	last  float64 // the last value of the member progress
-	of    bool    // last is a fraction of the whole, not a count
-	tried bool    // an attempt was made to send the begin message
-	begun bool    // the begin message was sent
+	mu     sync.Mutex // held while progress is sent
+	sent   bool       // some progress was sent
+	failed bool       // the begin message could not be sent
+	last   float64    // the last value of the member progress
+	of     bool       // last is a fraction of the whole, not a count
 }
 
 func (h *handler) newProgressSender(ctx context.Context, m *wire.Message) *progressSender {
@@ -198,40 +197,35 @@ func (t *progressSender) event(ev wire.Event) error {
 	case ev.Kind == wire.Data && rule.Items != nil:
 		return t.say(rule.Items, ev, nil)
 	case ev.Kind == wire.Progress && rule.Progress != nil && len(t.token) > 0:
-		more, ok := t.rising(ev)
-		if !ok {
-			return nil
-		}
-		if begun, err := t.begin(ev); !begun || err != nil {
-			return err
-		}
-		return t.say(rule.Progress, ev, more)
+		return t.progress(ev)
 	}
 	return nil
 }
 
-// begin sends the dialect file's message for the beginning of progress, if there is one. If this fails, no progress is
-// sent.
-func (t *progressSender) begin(ev wire.Event) (begun bool, err error) {
+// progress sends progress, the first after the dialect file's message for the beginning, if there is one. If that message fails, no
+// progress is sent.
+func (t *progressSender) progress(ev wire.Event) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.tried {
-		return t.begun, nil
+	rule, first := &t.h.d.Page.Serve.During, !t.sent
+	more, ok := t.rising(ev)
+	if !ok || t.failed {
+		return nil
 	}
-	t.tried = true
-	if rule := t.h.d.Page.Serve.During.Begin; rule != nil {
-		err = t.say(rule, ev, nil)
+	if first && rule.Begin != nil {
+		if err := t.say(rule.Begin, ev, nil); err != nil {
+			t.failed = true
+			return err
+		}
 	}
-	t.begun = err == nil
-	return t.begun, err
+	return t.say(rule.Progress, ev, more)
 }
 
 // end sends the dialect file's message for the end of progress if the one for the beginning was sent.
 func (t *progressSender) end() {
 	t.mu.Lock()
-	begun := t.begun
-	t.mu.Unlock()
-	if rule := t.h.d.Page.Serve.During.End; begun && rule != nil {
+	defer t.mu.Unlock()
+	if rule := t.h.d.Page.Serve.During.End; t.sent && !t.failed && rule != nil {
 		t.h.warn(t.say(rule, wire.Event{Kind: wire.Progress}, nil)) // this message has no details of its own
 	}
 }
@@ -241,10 +235,8 @@ const step = 1e-6
 
 // rising returns the members progress and total for the next notification: the event's fraction if it is higher than the last one, and
 // otherwise a slightly higher number. If there are no fractions, it counts the events from 0. ok is false if the event has neither a
-// higher fraction nor a message; such an event is not sent.
+// higher fraction nor a message; such an event is not sent. The caller holds the lock.
 func (t *progressSender) rising(ev wire.Event) (more []byte, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	var o scan.Object
 	fraction, err := strconv.ParseFloat(string(ev.Fraction), 64)
 	given := err == nil && len(ev.Fraction) > 0
