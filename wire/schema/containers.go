@@ -180,13 +180,26 @@ func (f *collected) items(prefix []*jsonschema.Schema, rest any) {
 			return
 		}
 		if at != nil {
-			f.below(f.e.ask(at, &value{raw: raw, parent: f.v, index: i}))
+			f.item(at, raw, i)
 		}
 		f.mark(i)
 		i++
 	}
 	if isBool && !allowed {
 		f.size("", "additionalItems", nil, new(len(prefix)), i)
+	}
+}
+
+// item applies a schema to an element. It reuses the element's memory unless a failure or a stored verdict refers to it.
+func (f *collected) item(s *jsonschema.Schema, raw []byte, i int) {
+	if f.e.verdicts != nil {
+		f.below(f.e.ask(s, &value{raw: raw, parent: f.v, index: i}))
+		return
+	}
+	element, mark := f.v.element(raw, i)
+	a := f.e.ask(s, element)
+	if f.below(a); a.verdict == passes && f.e.verdicts == nil {
+		f.v.free(mark)
 	}
 }
 

@@ -340,7 +340,7 @@ func TestDynamicReferences(t *testing.T) {
 	}
 }
 
-// The stored verdicts about elements are those of the elements.
+// Reusing memory does not change the stored verdicts about elements.
 func TestRememberedFailures(t *testing.T) {
 	s, err := Open(fstest.MapFS{"s": {Data: []byte(`{"allOf":[{"items":{"anyOf":[{"$ref":"#/$defs/a"},true]}},{"items":{"$ref":"#/$defs/a"}}],
 		"$defs":{"a":{"properties":{"x":{"type":"integer"}}}}}`)}}, "s", "", FileOptions{})

@@ -32,6 +32,7 @@ type Schema struct {
 	raw    json.RawMessage // the document
 	schema *jsonschema.Schema
 	order  func() []string
+	rooms  sync.Pool // of *room
 
 	mu        sync.Mutex // guards the following members
 	compiler  *jsonschema.Compiler
@@ -73,6 +74,7 @@ func Compile(doc json.RawMessage, pointer string, o Options) (*Schema, error) {
 
 // ready prepares a compiled schema for checks.
 func (s *Schema) ready(raw json.RawMessage) {
+	s.rooms.New = func() any { return &room{} }
 	s.raw, s.steps, s.resources = scan.Trim(raw), maxSteps, map[*jsonschema.Schema]*resource{}
 	s.order = sync.OnceValue(func() []string { return s.propertiesOf(s.schema, allOf) })
 	for _, doc := range s.docs {
@@ -115,6 +117,9 @@ func (s *Schema) All(ctx context.Context, v json.RawMessage) (all []Mismatch, op
 	if m, ok := errors.AsType[*Mismatch](err); ok {
 		return []Mismatch{*m}, "", nil
 	}
+	home := s.rooms.Get().(*room)
+	root.in = home
+	defer func() { home.clear(); s.rooms.Put(home) }()
 	e := s.evaluation(ctx, len(v))
 	a := e.whole(s.schema, root)
 	switch {

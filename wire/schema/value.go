@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math/big"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,37 @@ type value struct {
 	index   int    // its index in an array
 	members []value
 	read    bool
+	in      *room // the storage for members, or nil for separate storage
+}
+
+// A room is storage for the members of many objects. Successive checks reuse it.
+type room struct{ values []value }
+
+// maxRoom bounds the members in a reused room.
+const maxRoom = 4_096
+
+func (r *room) clear() {
+	if cap(r.values) > maxRoom {
+		r.values = nil
+	}
+	r.values = r.values[:0]
+}
+
+// element returns an element of the array v. The element is valid until free releases mark.
+func (v *value) element(raw []byte, i int) (e *value, mark int) {
+	if v.in == nil {
+		return &value{raw: raw, parent: v, index: i}, 0
+	}
+	mark = len(v.in.values)
+	v.in.values = append(v.in.values, value{raw: raw, parent: v, index: i, in: v.in})
+	return &v.in.values[mark], mark
+}
+
+// free releases the values after mark, to which nothing may refer any longer.
+func (v *value) free(mark int) {
+	if v.in != nil {
+		v.in.values = v.in.values[:mark]
+	}
 }
 
 // read returns the value in b, or a *Mismatch.
@@ -55,10 +87,18 @@ func (v *value) open() []value {
 		return v.members
 	}
 	v.read = true
-	all := make([]value, 0, 8)
-	for key, raw := range scan.Members(v.raw) {
-		all = append(all, value{raw: raw, parent: v, name: scan.Unescaped(key)})
+	var all []value
+	begin := 0
+	if v.in != nil {
+		all, begin = v.in.values, len(v.in.values)
 	}
+	for key, raw := range scan.Members(v.raw) {
+		all = append(all, value{raw: raw, parent: v, name: scan.Unescaped(key), in: v.in})
+	}
+	if v.in != nil {
+		v.in.values = all
+	}
+	all = all[begin:len(all):len(all)]
 	slices.SortStableFunc(all, func(a, b value) int { return bytes.Compare(a.name, b.name) })
 	v.members = all[:0]
 	for i := range all {
@@ -70,11 +110,12 @@ func (v *value) open() []value {
 }
 
 func (v *value) member(name string) *value {
-	i, ok := slices.BinarySearchFunc(v.open(), name, func(m value, name string) int { return strings.Compare(string(m.name), name) })
-	if !ok {
+	all := v.open()
+	i := sort.Search(len(all), func(i int) bool { return string(all[i].name) >= name })
+	if i == len(all) || string(all[i].name) != name {
 		return nil
 	}
-	return &v.members[i]
+	return &all[i]
 }
 
 // elements returns a cursor over the elements of an array. It does not store them, because an array can use all of the
