@@ -133,16 +133,11 @@ func Table(rows [][]string, width int, color bool) string {
 
 // writeTable writes rows with aligned columns. The first row contains the titles. Lines are cut to width columns.
 func writeTable(b *strings.Builder, rows [][]string, width int, color bool) {
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], Width(cell))
-		}
-	}
+	widths := columnWidths(rows, 0)
 	for n, row := range rows {
 		line := ""
 		for i, cell := range row {
-			if line += cell; i < len(row)-1 && widths[i] > 0 {
+			if line += cell; i < len(widths) && widths[i] > 0 {
 				line += strings.Repeat(" ", widths[i]-Width(cell)+2)
 			}
 		}

@@ -29,20 +29,16 @@ func (o *validateOptions) list(run *env.Env, dialects []string) error {
 		if err != nil {
 			return err
 		}
-		for _, r := range set.Rules {
-			if err := cmdline.Print(os.Stdout, ruleLine(run, name, r, false)+"\n"); err != nil {
-				return err
-			}
-		}
 		asked, err := probes.For(name)
 		if err != nil {
 			return err
 		}
+		lines := wire.Map(set.Rules, func(r rules.Rule) string { return ruleLine(run, name, r, false) })
 		for _, p := range asked.Probes {
-			r := rules.Rule{Name: p.Name, Level: p.Level, Section: p.Section, Sentence: p.Sentence, Page: p.Page}
-			if err := cmdline.Print(os.Stdout, ruleLine(run, name, r, true)+"\n"); err != nil {
-				return err
-			}
+			lines = append(lines, ruleLine(run, name, rules.Rule{Name: p.Name, Level: p.Level, Section: p.Section, Sentence: p.Sentence, Page: p.Page}, true))
+		}
+		if err := cmdline.Print(os.Stdout, strings.Join(lines, "\n")+"\n"); err != nil {
+			return err
 		}
 	}
 	return nil

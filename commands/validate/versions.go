@@ -1,9 +1,11 @@
 package validate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"rpcx/commands/request"
@@ -40,7 +42,10 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 		return wire.NewFault(wire.Usage, err.Error(), err)
 	}
 	r.suite("rpcx validate --against " + o.against)
-	cases := casesOf(name, now)
+	cases := []report.Case{{Name: "the catalog as a whole", Class: name}}
+	for _, method := range now.Methods {
+		cases = append(cases, report.Case{Name: method.Name, Class: name})
+	}
 	breaking := 0
 	for i := range found {
 		p := &found[i]
@@ -49,43 +54,19 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 		if !p.Warning {
 			breaking++
 		}
-		r.into(cases.of(p.Method), p)
+		i := slices.IndexFunc(cases, func(c report.Case) bool { return c.Name == cmp.Or(p.Method, cases[0].Name) })
+		if i < 0 { // the method was removed
+			i, cases = len(cases), append(cases, report.Case{Name: p.Method, Class: name})
+		}
+		r.into(&cases[i], p)
 		if err := r.print(p); err != nil {
 			return err
 		}
 	}
-	for _, c := range cases.order {
-		r.add(*c)
+	for _, c := range cases {
+		r.add(c)
 	}
 	return r.write(r.sumVersions(found, breaking, name, o.against))
-}
-
-// methodCases contains the cases of a report about two catalogs. The first is about the whole catalog, and each of the
-// others about one method.
-type methodCases struct {
-	class string
-	named map[string]*report.Case
-	order []*report.Case
-}
-
-func casesOf(source string, c *catalog.Catalog) *methodCases {
-	m := &methodCases{class: source, named: map[string]*report.Case{}}
-	m.of("").Name = "the catalog as a whole"
-	for _, method := range c.Methods {
-		m.of(method.Name)
-	}
-	return m
-}
-
-// of returns the case of a method, even if the method was removed.
-func (m *methodCases) of(method string) *report.Case {
-	c := m.named[method]
-	if c == nil {
-		c = &report.Case{Name: method, Class: m.class}
-		m.named[method] = c
-		m.order = append(m.order, c)
-	}
-	return c
 }
 
 // sumVersions prints the number of differences of each class.

@@ -9,12 +9,14 @@ import (
 	"iter"
 	"strings"
 
+	"rpcx/format"
 	"rpcx/wire"
 )
 
 // The JUnit form was first used by Ant. Jenkins, GitLab, GitHub Actions and others read it. There is no standard, but
 // all of these support the elements and attributes that are used here. A case has at most one failure element, because
-// some programs read only the first.
+// some programs read only the first. Control characters are made visible, because XML cannot contain them, not even as
+// escapes.
 
 type junitSuites struct {
 	XMLName xml.Name `xml:"testsuites"`
@@ -60,9 +62,9 @@ func (f *junitFailure) MarshalXML(e *xml.Encoder, start xml.StartElement) error 
 		return err
 	}
 	for p := range f.all {
-		text := p.Message + "\n"
+		text := format.CleanLine(p.Message) + "\n"
 		if p.Detail != "" {
-			text += strings.TrimRight(p.Detail, "\n") + "\n"
+			text += strings.TrimRight(format.Clean(p.Detail), "\n") + "\n"
 		}
 		if err := xml.EscapeText(f.out, []byte(text)); err != nil {
 			return err
@@ -84,7 +86,7 @@ func writeJUnit(w io.Writer, suites []Suite) error {
 }
 
 func junitOf(s Suite, w *bufio.Writer) junitSuite {
-	out := junitSuite{Name: s.Name, Totals: Count(s)}
+	out := junitSuite{Name: format.CleanLine(s.Name), Totals: Count(s)}
 	if !s.Started.IsZero() {
 		out.Timestamp = s.Started.UTC().Format("2006-01-02T15:04:05")
 	}
@@ -95,19 +97,21 @@ func junitOf(s Suite, w *bufio.Writer) junitSuite {
 // junitCaseOf returns one case. Programs that read the report sort cases into a tree by classname. For a case without a
 // class, classname is the name of the suite.
 func junitCaseOf(suite string, c Case, w *bufio.Writer) junitCase {
-	out := junitCase{Name: c.Name, Class: c.Class, Time: seconds(c.Duration.Seconds()), Stdout: c.Stdout}
-	out.Class = cmp.Or(out.Class, suite)
+	out := junitCase{
+		Name: format.CleanLine(c.Name), Class: format.CleanLine(cmp.Or(c.Class, suite)),
+		Time: seconds(c.Duration.Seconds()), Stdout: format.Clean(c.Stdout),
+	}
 	switch c.status() {
 	case failed:
 		first := c.first()
-		out.Failure = &junitFailure{junitMessage{Message: first.Message, Type: cmp.Or(first.Kind, "failure")}, c.all(), w}
+		out.Failure = &junitFailure{junitMessage{Message: format.CleanLine(first.Message), Type: format.CleanLine(cmp.Or(first.Kind, "failure"))}, c.all(), w}
 		if more := c.failures() - 1; more > 0 {
 			out.Failure.Message += fmt.Sprintf(" (and %d more)", more)
 		}
 	case broken:
-		out.Error = &junitMessage{Message: c.Error, Type: "error"}
+		out.Error = &junitMessage{Message: format.Clean(c.Error), Type: "error"}
 	case skipped:
-		out.Skipped = &junitMessage{Message: c.Skipped}
+		out.Skipped = &junitMessage{Message: format.Clean(c.Skipped)}
 	}
 	return out
 }

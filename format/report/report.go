@@ -11,10 +11,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"time"
-
-	"rpcx/format"
 )
 
 // A Suite is a group of related cases, such as the tapes of one run, or the rules that were checked for one peer.
@@ -34,8 +31,6 @@ type Case struct {
 	Error    string   // why the check was impossible, such as a peer that is unreachable, or ""
 	Skipped  string   // why the check was skipped, or ""
 	Stdout   string   // the output during the check, which some CI systems show
-
-	clean bool // control characters in failures must be made visible
 }
 
 // A Failure is one problem.
@@ -60,13 +55,6 @@ func (c Case) failures() int {
 
 func (c Case) all() iter.Seq[Failure] {
 	return func(yield func(Failure) bool) {
-		if c.clean {
-			use := yield
-			yield = func(f Failure) bool {
-				f.Kind, f.Message, f.Detail = format.CleanLine(f.Kind), format.CleanLine(f.Message), format.Clean(f.Detail)
-				return use(f)
-			}
-		}
 		for _, f := range c.Failures {
 			if !yield(f) {
 				return
@@ -158,28 +146,7 @@ func Count(suites ...Suite) Totals {
 func (t Totals) OK() bool { return t.Failed == 0 && t.Errors == 0 }
 
 // Write writes suites to w in the given form. It returns only errors of w.
-func Write(w io.Writer, form Form, suites []Suite) error {
-	if form == JUnit { // XML cannot contain control characters, not even as escapes
-		suites = cleaned(suites)
-	}
-	return writers[form](w, suites)
-}
-
-// cleaned returns suites with all control characters made visible.
-func cleaned(suites []Suite) []Suite {
-	suites = slices.Clone(suites)
-	for i := range suites {
-		s := &suites[i]
-		s.Name, s.Cases = format.CleanLine(s.Name), slices.Clone(s.Cases)
-		for j := range s.Cases {
-			c := &s.Cases[j]
-			c.Name, c.Class = format.CleanLine(c.Name), format.CleanLine(c.Class)
-			c.Error, c.Skipped, c.Stdout = format.Clean(c.Error), format.Clean(c.Skipped), format.Clean(c.Stdout)
-			c.clean = true
-		}
-	}
-	return suites
-}
+func Write(w io.Writer, form Form, suites []Suite) error { return writers[form](w, suites) }
 
 var writers = map[Form]func(io.Writer, []Suite) error{
 	TAP:   writeTAP,

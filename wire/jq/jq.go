@@ -148,10 +148,7 @@ func (p *Program) Run(ctx context.Context, in json.RawMessage, yield func(out js
 
 // RunWith is like Run, but sets the declared variables to vals. If vals is nil, all of them are null.
 func (p *Program) RunWith(ctx context.Context, in json.RawMessage, vals Values, yield func(out json.RawMessage) (bool, error)) error {
-	r := newRunState(vals)
-	if p.runs == nil { // otherwise a Func may still use the value
-		defer r.free()
-	}
+	r := &runState{vals: vals}
 	part, err := p.follow(in, r)
 	if err != nil {
 		return err

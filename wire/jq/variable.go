@@ -3,7 +3,6 @@ package jq
 import (
 	"encoding/json"
 	"strings"
-	"sync"
 )
 
 // declared is a declared variable, with the parts of its value that a program reads.
@@ -43,28 +42,6 @@ func (p *Program) Path(in json.RawMessage) (out json.RawMessage, ok bool) {
 type runState struct {
 	vals Values
 	source
-}
-
-// freeRuns contains the states of runs that have ended, for reuse.
-var freeRuns = sync.Pool{New: func() any { return new(runState) }}
-
-// maxSpans is the maximum number of spans in memory that is reused.
-const maxSpans = 1 << 12
-
-func newRunState(vals Values) *runState {
-	r := freeRuns.Get().(*runState)
-	r.vals = vals
-	return r
-}
-
-// free makes r available for reuse. Values that r has decoded must not be used afterwards.
-func (r *runState) free() {
-	if cap(r.spans) > maxSpans {
-		return
-	}
-	clear(r.spans)
-	*r = runState{source: source{spans: r.spans[:0]}}
-	freeRuns.Put(r)
 }
 
 // value returns the value of a declared variable.

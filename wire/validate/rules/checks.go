@@ -77,7 +77,8 @@ func compiles(_ context.Context, c *Checker, v *view, r *Rule, out any) []valida
 	if err = c.schemas.of(text).err; err == nil {
 		return nil
 	}
-	return c.problem(v, r, with(m, map[string]any{"want": "a JSON Schema: " + firstLine(err)}))
+	why, _, _ := strings.Cut(err.Error(), "\n")
+	return c.problem(v, r, with(m, map[string]any{"want": "a JSON Schema: " + why}))
 }
 
 func fits(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem {
@@ -123,10 +124,4 @@ func with(m, other map[string]any) map[string]any {
 	}
 	maps.Copy(all, other)
 	return all
-}
-
-// firstLine returns the first line of an error's text.
-func firstLine(err error) string {
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	return text
 }

@@ -216,25 +216,16 @@ func (s *Set) check() error {
 
 // Compile compiles all programs of the set. It returns the first error, which names the program.
 func (s *Set) Compile() error {
-	compiles := func(what, program string) error {
-		if _, err := jq.Compile(common+s.Defs+"\n"+program, jq.Options{Funcs: functions}); err != nil {
-			return fmt.Errorf("%s: %w", what, err)
-		}
-		return nil
-	}
-	if s.About != "" {
-		if err := compiles("about", s.About); err != nil {
-			return err
-		}
-	}
+	programs := [][2]string{{"about", cmp.Or(s.About, ".")}}
 	for _, r := range s.Rules {
-		if err := compiles("the rule "+r.Name, r.JQ); err != nil {
-			return err
-		}
+		programs = append(programs, [2]string{"the rule " + r.Name, r.JQ})
 	}
 	for i, k := range s.Keep {
-		if err := compiles(fmt.Sprintf("keep %d", i+1), k.JQ); err != nil {
-			return err
+		programs = append(programs, [2]string{fmt.Sprintf("keep %d", i+1), k.JQ})
+	}
+	for _, p := range programs {
+		if _, err := jq.Compile(common+s.Defs+"\n"+p[1], jq.Options{Funcs: functions}); err != nil {
+			return fmt.Errorf("%s: %w", p[0], err)
 		}
 	}
 	return nil
