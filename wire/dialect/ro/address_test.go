@@ -121,7 +121,7 @@ func TestAddressOfARequest(t *testing.T) {
 		{`{"method":"user.put","resource":"user","verb":"get"}`, `method must equal "user.get", which its fields define, not "user.put"`, Address{}},
 	} {
 		f := readFields([]byte(c.raw))
-		method, _ := scan.Text(f["method"])
+		method, _ := scan.Text(f[fieldMethod])
 		got, rule := f.address(method)
 		if rule != c.rule || rule == "" && !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, %q, want %+v, %q", c.raw, got, rule, c.want, c.rule)

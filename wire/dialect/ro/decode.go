@@ -57,7 +57,7 @@ func (c *codec) response(m *wire.Message) (keep bool) {
 // incorrect request, which rpcx must reject.
 func (c *codec) answerless(m *wire.Message) {
 	f := readFields(m.Raw)
-	method, ok := scan.Text(f["method"])
+	method, ok := scan.Text(f[fieldMethod])
 	if !ok || m.ID == nil || !reserved(dotted(method).Verb) {
 		return
 	}
@@ -113,25 +113,25 @@ func (c *codec) result(m *wire.Message) {
 		return
 	}
 	f := readFields(m.Raw)
-	if f["result"] == nil && f["error"] == nil {
-		if f["params"] != nil || f["target"] == nil && f["request_id"] == nil {
+	if f[fieldResult] == nil && f[fieldError] == nil {
+		if f[fieldParams] != nil || f[fieldTarget] == nil && f[fieldRequestID] == nil {
 			return
 		}
-		f["result"] = []byte("null") // JavaScript's JSON.stringify omits an undefined result
+		f[fieldResult] = []byte("null") // JavaScript's JSON.stringify omits an undefined result
 	}
 	resource := strings.TrimSuffix(strings.TrimSuffix(m.Method, verb), ".")
-	target, _ := targetText(f["target"])
-	m.Kind, m.Body, m.Params = wire.Item, f["result"], nil
-	if f["error"] != nil {
+	target, _ := targetText(f[fieldTarget])
+	m.Kind, m.Body, m.Params = wire.Item, f[fieldResult], nil
+	if f[fieldError] != nil {
 		m.Body = nil
-		m.Err = jsonrpc.ReadError(f["error"])
+		m.Err = jsonrpc.ReadError(f[fieldError])
 	}
 	m.Final = verb == verbReturn || m.Err != nil || status(m.Body) == "error"
 	place := placeOf(resource, target)
 	if target != "" {
 		m.Stream = wire.ID(place)
 	}
-	c.claim(m, f["request_id"], place, target)
+	c.claim(m, f[fieldRequestID], place, target)
 }
 
 // claim assigns an item to its call, by request_id or by a place or target that belongs to the call (see codec.name).

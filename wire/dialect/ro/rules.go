@@ -16,43 +16,67 @@ const (
 
 func reserved(verb string) bool { return verb == verbYield || verb == verbReturn }
 
-// fields are the members of a message by name, as JSON tokens. null counts as absent, except for the result.
-type fields map[string][]byte
+// The members of a message that RO-JRPC defines, as indexes of fields.
+const (
+	fieldMethod = iota
+	fieldResource
+	fieldVerb
+	fieldSubresource
+	fieldTarget
+	fieldParent
+	fieldParams
+	fieldMeta
+	fieldCache
+	fieldResult
+	fieldError
+	fieldRequestID
+)
 
-// readFields reads the members of raw, a valid object. If a member is repeated, the last one counts.
-func readFields(raw []byte) fields {
-	f := fields{}
-	for name, val := range scan.Named(raw) {
-		if f[name] = val; scan.Type(val) == '0' && name != "result" {
-			delete(f, name)
+var fieldNames = [...]string{
+	"method", "resource", "verb", "subresource", "target", "parent", "params", "meta", "cache", "result", "error", "request_id",
+}
+
+// fields are those members as JSON tokens. Absent ones are nil.
+type fields [len(fieldNames)][]byte
+
+// readFields reads the fields of raw, a valid object. If a member is repeated, the last one counts. null counts as
+// absent, except for the result.
+func readFields(raw []byte) (f fields) {
+	for key, val := range scan.Members(raw) {
+		i := slices.IndexFunc(fieldNames[:], func(name string) bool { return scan.IsKey(key, name) })
+		if i < 0 {
+			continue
+		}
+		if f[i] = val; scan.Type(val) == '0' && i != fieldResult {
+			f[i] = nil
 		}
 	}
 	return f
 }
 
 // structured reports whether a structured routing field is present.
-func (f fields) structured() bool {
-	return slices.ContainsFunc([]string{"resource", "verb", "subresource", "parent", "target"}, func(name string) bool { return f[name] != nil })
+func (f *fields) structured() bool {
+	return slices.ContainsFunc(f[fieldResource:fieldParent+1], func(val []byte) bool { return val != nil })
 }
 
 // address returns the request's address, and the first violated rule of the specification ("Key rules at a glance"), or
 // "". A request without structured fields is plain JSON-RPC, whose method alone determines the address.
-func (f fields) address(method string) (a Address, rule string) {
+func (f *fields) address(method string) (a Address, rule string) {
 	if !f.structured() {
 		return dotted(method), ""
 	}
 	a = Address{
-		Method: method, Resource: scan.String(f["resource"]), Verb: scan.String(f["verb"]), Subresource: scan.String(f["subresource"]),
-		Target: f["target"], Parent: f["parent"],
+		Method: method, Resource: scan.String(f[fieldResource]), Verb: scan.String(f[fieldVerb]), Subresource: scan.String(f[fieldSubresource]),
+		Target: f[fieldTarget], Parent: f[fieldParent],
 	}
-	for _, name := range []string{"resource", "verb", "subresource"} {
-		if f[name] != nil && scan.String(f[name]) == "" {
-			return a, name + " must be a non-empty string"
+	for _, i := range []int{fieldResource, fieldVerb, fieldSubresource} {
+		if f[i] != nil && scan.String(f[i]) == "" {
+			return a, fieldNames[i] + " must be a non-empty string"
 		}
 	}
-	for _, name := range []string{"target", "parent"} {
-		if _, ok := targetText(f[name]); f[name] != nil && !ok {
-			return a, name + " must be a string or a number"
+	for _, i := range []int{fieldTarget, fieldParent} {
+		if _, ok := targetText(f[i]); f[i] != nil && !ok {
+			return a, fieldNames[i] + " must be a string or a number"
 		}
 	}
 	if rule = a.broken(); rule == "" && a.Resource == "" { // a target alone does not determine the meaning of the method
@@ -65,7 +89,7 @@ func (f fields) address(method string) (a Address, rule string) {
 
 // addressed returns the address of a request or, if note is set, of a notification. If the address violates a rule, it
 // returns the error response.
-func (f fields) addressed(method string, note bool) (Address, error) {
+func (f *fields) addressed(method string, note bool) (Address, error) {
 	a, rule := f.address(method)
 	if rule == "" && reserved(a.Verb) && !note {
 		rule = "the verb " + a.Verb + " is reserved for async results, from server to client"

@@ -130,16 +130,16 @@ func (h *handler) hasMore(a Address, kind catalog.Kind) bool {
 func (h *handler) method(a Address) *catalog.Method { return h.server.methods()[Name(a.Method)] }
 
 // input returns the JSON object that a hook receives: the request's fields and params.
-func (f fields) input(a Address, params json.RawMessage) json.RawMessage {
+func (f *fields) input(a Address, params json.RawMessage) json.RawMessage {
 	var o scan.Object
 	o.SomeText("resource", a.Resource)
 	o.SomeText("verb", a.Verb)
 	o.SomeText("subresource", a.Subresource)
-	o.Add("target", f["target"])
-	o.Add("parent", f["parent"])
+	o.Add("target", f[fieldTarget])
+	o.Add("parent", f[fieldParent])
 	o.Add("params", params)
-	for _, name := range []string{"meta", "cache", "result", "request_id"} { // the last two are those of an async result without a local call
-		o.Add(name, f[name])
+	for _, i := range []int{fieldMeta, fieldCache, fieldResult, fieldRequestID} { // the last two are those of an async result without a local call
+		o.Add(fieldNames[i], f[i])
 	}
 	return o.End()
 }
