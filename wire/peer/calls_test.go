@@ -8,14 +8,14 @@ import (
 )
 
 func newCall(c *calls, id string) *stream {
-	s := newStream(nil, dialect.Op{Kind: dialect.Call, Method: "m"})
+	s := newStream(&Peer{}, dialect.Op{Kind: dialect.Call, Method: "m"})
 	c.add(s, wire.ID(id))
 	return s
 }
 
 func TestCallsCountWaitingCalls(t *testing.T) {
 	c := newCalls()
-	one := newStream(nil, dialect.Op{Kind: dialect.Call})
+	one := newStream(&Peer{}, dialect.Op{Kind: dialect.Call})
 	one.oneAnswer = true
 	c.add(one, wire.ID("1"))
 	open := newCall(&c, "2")

@@ -75,11 +75,7 @@ func (p *Peer) finishLocked(in *inbound.Request) {
 		if next == nil {
 			break
 		}
-		if p.handler.Handle == nil {
-			p.refuseLocked(next, noMethod(next.Msg.Method))
-			continue
-		}
-		p.startLocked(next)
+		p.startLocked(next) // only requests for a handler are queued
 	}
 	p.change.Pass()
 }

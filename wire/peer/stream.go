@@ -49,7 +49,7 @@ type exchange struct {
 func newStream(p *Peer, op dialect.Op) *stream {
 	s := &stream{p: p, op: op}
 	s.box.Init()
-	if p != nil && p.exchanger != nil {
+	if p.exchanger != nil {
 		s.exchange = &exchange{}
 	}
 	return s

@@ -92,20 +92,17 @@ func FindServer(file, name string) (*Server, error) {
 	}
 	folder, err := filepath.Abs(filepath.Dir(file))
 	s.Settings = &Profile{Name: name, Folder: folder, Endpoint: Setting{Key: "endpoint", where: where, filled: v.secrets != nil, secrets: v.secrets}}
+	var headers []string
 	for _, header := range slices.Sorted(maps.Keys(e.Headers)) {
 		if strings.ContainsAny(header, "@: \t\r\n") || header == "" {
 			return nil, wire.Usagef("%s: %s is not the name of a header", where, wire.Quote(header))
 		}
-		s.Settings.addHeader(header+": "+e.Headers[header], where)
+		headers = append(headers, header+": "+e.Headers[header])
+	}
+	if headers != nil {
+		s.Settings.Settings = []Setting{{Key: "header", Values: headers, where: where + ": headers", filled: true}}
 	}
 	return s, err
-}
-
-func (p *Profile) addHeader(line, where string) {
-	if len(p.Settings) == 0 {
-		p.Settings = []Setting{{Key: "header", where: where + ": headers", filled: true}}
-	}
-	p.Settings[0].Values = append(p.Settings[0].Values, line)
 }
 
 // server converts an entry and replaces its variables.
