@@ -127,7 +127,7 @@ func (a *Address) parseURL(s, rest string) *wire.Fault {
 	if u.Fragment != "" || strings.HasSuffix(s, "#") {
 		return UsageHint("write %23 for a # in the path", "%s: the address contains a #", a.Scheme)
 	}
-	if f := checkPort(a.Scheme, u.Port(), true); f != nil {
+	if f := checkPort(a.Scheme, u.Port()); f != nil {
 		return f
 	}
 	a.User, a.Host = u.User, strings.TrimSuffix(u.Host, ":")
@@ -160,7 +160,10 @@ func (a *Address) parseHostPort(s, rest string) *wire.Fault {
 	if err != nil {
 		return badHostPort(s, a.Scheme, hp)
 	}
-	if f := checkPort(a.Scheme, port, false); f != nil {
+	if port == "" {
+		return wire.Usagef("%s: the port is missing", a.Scheme)
+	}
+	if f := checkPort(a.Scheme, port); f != nil {
 		return f
 	}
 	if strings.Contains(host, ":") && net.ParseIP(strings.SplitN(host, "%", 2)[0]) == nil {
@@ -184,15 +187,9 @@ func badHostPort(s, scheme, hp string) *wire.Fault {
 	return wire.Usagef("%s: %q is not host:port", scheme, hp)
 }
 
-// checkPort rejects invalid port numbers.
-func checkPort(scheme, port string, optional bool) *wire.Fault {
-	if port == "" {
-		if optional {
-			return nil
-		}
-		return wire.Usagef("%s: the port is missing", scheme)
-	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+// checkPort rejects invalid port numbers. It accepts "".
+func checkPort(scheme, port string) *wire.Fault {
+	if _, err := strconv.ParseUint(port, 10, 16); port != "" && err != nil {
 		return wire.Usagef("%s: %q is not a port number (0 to 65535)", scheme, port)
 	}
 	return nil
@@ -266,24 +263,26 @@ func noScheme(s string) *wire.Fault {
 	head, rest, colon := strings.Cut(s, ":")
 	port, _, _ := strings.Cut(rest, "/")
 	_, err := strconv.ParseUint(port, 10, 16)
+	var hint string
 	switch {
 	case s == "":
 		return UsageHint("ws://host/path, tcp://host:port, unix:PATH or exec:COMMAND", "the endpoint is empty")
 	case strings.Trim(s, ":0123456789") == "":
-		return UsageHint(anyTransport("127.0.0.1:"+strings.TrimPrefix(s, ":")), "%q does not begin with a transport", s)
-	case strings.HasPrefix(s, "."), strings.HasPrefix(s, "/"), strings.HasPrefix(s, "~"):
-		if strings.HasSuffix(s, ".sock") || strings.HasSuffix(s, ".socket") {
-			return UsageHint("unix:"+s, "%q does not begin with a transport", s)
-		}
-		return UsageHint("exec:COMMAND starts a program, unix:PATH connects to a socket", "%q does not begin with a transport", s)
+		hint = anyTransport("127.0.0.1:" + strings.TrimPrefix(s, ":"))
+	case strings.ContainsAny(s[:1], "./~") && (strings.HasSuffix(s, ".sock") || strings.HasSuffix(s, ".socket")):
+		hint = "unix:" + s
+	case strings.ContainsAny(s[:1], "./~"):
+		hint = "exec:COMMAND starts a program, unix:PATH connects to a socket"
 	case colon && err == nil && port == rest:
-		return UsageHint(anyTransport(s), "%q does not begin with a transport", s)
+		hint = anyTransport(s)
 	case colon && err == nil, !colon && strings.ContainsAny(s, "./"):
-		return UsageHint("ws://"+s+" or http://"+s, "%q does not begin with a transport", s)
+		hint = "ws://" + s + " or http://" + s
 	case !colon:
-		return UsageHint(fmt.Sprintf("ws://%s/, exec:%s or @%s", s, s, s), "%q does not begin with a transport", s)
+		hint = fmt.Sprintf("ws://%s/, exec:%s or @%s", s, s, s)
+	default:
+		return UsageHint(transportOf(head, rest), "unknown transport %q", head)
 	}
-	return UsageHint(transportOf(head, rest), "unknown transport %q", head)
+	return UsageHint(hint, "%q does not begin with a transport", s)
 }
 
 func anyTransport(at string) string {

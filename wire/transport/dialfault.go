@@ -34,7 +34,6 @@ func DialFault(ctx context.Context, where string, limit time.Duration, err error
 		return f
 	}
 	why := explain(f, limit, err)
-	f.Unreached = isUnreachable(err)
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
 		if why == NoTLS {
 			f.Hint = "for a proxy without TLS use http://HOST:PORT"
@@ -55,21 +54,6 @@ const (
 // OfProxy reports whether the proxy could not be reached, which reveals nothing about the peer.
 func OfProxy(f *wire.Fault) bool { return strings.Contains(f.Message, ": "+viaProxyText) }
 
-// isUnreachable reports whether a dial failed because the peer did not respond or closed the connection. In these
-// cases, a retry may help.
-func isUnreachable(err error) bool {
-	var dns *net.DNSError
-	if syserr.Refused(err) || syserr.Reset(err) || syserr.BrokenPipe(err) {
-		return true
-	}
-	for _, cause := range []error{fs.ErrNotExist, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded, os.ErrDeadlineExceeded} {
-		if errors.Is(err, cause) {
-			return true
-		}
-	}
-	return errors.As(err, &dns) || isTimeout(err)
-}
-
 // withoutEOF returns err as a cause for which errors.Is does not find io.EOF. A connection that ends before its
 // handshake has failed, but io.EOF stands for the regular end of a stream.
 func withoutEOF(err error) error {
@@ -79,12 +63,14 @@ func withoutEOF(err error) error {
 	return err
 }
 
-// explain describes why a dial failed. It also sets the kind and the hint of f.
+// explain describes why a dial failed. It also sets the kind and the hint of f, and Unreached if the peer did not respond
+// or closed the connection, because a retry may then help.
 func explain(f *wire.Fault, limit time.Duration, err error) string {
 	if why := explainTLS(f, err); why != "" {
 		return why
 	}
 	var dns *net.DNSError
+	f.Unreached = true
 	switch {
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return fmt.Sprintf("no such host: %s", dns.Name)
@@ -97,16 +83,19 @@ func explain(f *wire.Fault, limit time.Duration, err error) string {
 		return "connection refused" + dialled(err)
 	case errors.Is(err, fs.ErrNotExist):
 		return "no such socket"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return NoResponse
+	case syserr.Reset(err):
+		return "the peer reset the connection"
+	}
+	f.Unreached = syserr.BrokenPipe(err)
+	switch {
 	case syserr.Denied(err):
 		return "permission denied"
 	case syserr.NoSockets(err):
 		return "this system does not support sockets of this type"
 	case syserr.NoStream(err):
 		return "it is not a stream socket"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return NoResponse
-	case syserr.Reset(err):
-		return "the peer reset the connection"
 	}
 	return Innermost(err).Error()
 }

@@ -48,12 +48,12 @@ func TestNotThere(t *testing.T) {
 		syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, fs.ErrNotExist, io.EOF, io.ErrUnexpectedEOF,
 		context.DeadlineExceeded, os.ErrDeadlineExceeded, &net.DNSError{IsNotFound: true}, &net.OpError{Op: "dial", Err: timeout{}},
 	} {
-		if !isUnreachable(fmt.Errorf("dial: %w", there)) {
+		if !DialFault(t.Context(), "tcp://h:1", time.Second, fmt.Errorf("dial: %w", there)).Unreached {
 			t.Errorf("%v is not retried", there)
 		}
 	}
 	for _, err := range []error{syscall.EACCES, fs.ErrPermission, errors.New("no"), context.Canceled, x509.UnknownAuthorityError{}} {
-		if isUnreachable(fmt.Errorf("dial: %w", err)) {
+		if DialFault(t.Context(), "tcp://h:1", time.Second, fmt.Errorf("dial: %w", err)).Unreached {
 			t.Errorf("%v is retried", err)
 		}
 	}

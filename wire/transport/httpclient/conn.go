@@ -129,10 +129,7 @@ func (h *httpConn) Exchange(ctx context.Context, msg []byte, recv func(msg []byt
 	if e := h.older.Load(); e != nil {
 		err = e.exchange(both, msg, recv)
 	} else {
-		err = h.post(both, msg, recv)
-		if errors.Is(err, errAgain) {
-			err = h.post(context.WithValue(both, againKey{}, true), msg, recv)
-		}
+		err = h.post(both, msg, recv, true)
 	}
 	switch {
 	case err == nil:
@@ -145,7 +142,8 @@ func (h *httpConn) Exchange(ctx context.Context, msg []byte, recv func(msg []byt
 	return err
 }
 
-func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) error {
+// post posts msg. If named is set, it does so again when the server has only assigned a session.
+func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte), named bool) error {
 	req, session, err := h.request(ctx, http.MethodPost, h.URL, msg)
 	if err != nil {
 		return err
@@ -163,9 +161,13 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 		},
 		WroteHeaders: func() { wire.Sent(ctx) },
 	}))
-	answered := awaitAnswer(h.c.Unanswered)
+	late := time.AfterFunc(UnansweredAfter, func() {
+		if h.c.Unanswered != nil {
+			h.c.Unanswered()
+		}
+	})
 	resp, err := h.http.Do(req)
-	answered()
+	late.Stop()
 	if err != nil {
 		return h.notAnswered(ctx, reached.Load(), way.Load().atEnd(), err)
 	}
@@ -173,8 +175,9 @@ func (h *httpConn) post(ctx context.Context, msg []byte, recv func([]byte)) erro
 	if resp.StatusCode == http.StatusNotFound && h.lose(session) {
 		return wire.NewFault(wire.Unreachable, h.Where+" has ended the session", wire.ErrSessionLost)
 	}
-	if h.takeName(ctx, resp) {
-		return errAgain
+	if h.takeName(resp) && named {
+		h.readRefusal(resp.Body, "") // so that the connection can be used again
+		return h.post(ctx, msg, recv, false)
 	}
 	err = h.resumed(ctx, msg, resp, recv)
 	if session == nil && !mirrored && h.usesOlderSSE(ctx, err) {
@@ -200,15 +203,6 @@ func (h *httpConn) request(ctx context.Context, method, to string, msg []byte) (
 
 // UnansweredAfter is how long a POST waits for the head of a response before Config.Unanswered is called.
 const UnansweredAfter = 5 * time.Second
-
-// awaitAnswer arranges that unanswered is called after UnansweredAfter, unless the returned function is called before.
-// unanswered may be nil.
-func awaitAnswer(unanswered func()) (answered func() bool) {
-	if unanswered == nil {
-		return func() bool { return true }
-	}
-	return time.AfterFunc(UnansweredAfter, unanswered).Stop
-}
 
 func setDefault(h http.Header, name, value string) {
 	if _, ok := h[http.CanonicalHeaderKey(name)]; !ok {
@@ -239,14 +233,9 @@ func (h *httpConn) notAnswered(ctx context.Context, reached, ended bool, err err
 	return closedFault(h.Where, &wire.CloseError{Err: err})
 }
 
-// errAgain reports that the message must be sent again, in the session that the response names.
-var errAgain = errors.New("the message must be sent again with the assigned session")
-
-type againKey struct{}
-
 // takeName stores the name of the session if the response contains one. It returns true if the server has not processed
 // the message, which must then be sent again with that name.
-func (h *httpConn) takeName(ctx context.Context, resp *http.Response) bool {
+func (h *httpConn) takeName(resp *http.Response) bool {
 	id := resp.Header.Get(h.c.Name.Header)
 	if id == "" {
 		return false
@@ -255,9 +244,5 @@ func (h *httpConn) takeName(ctx context.Context, resp *http.Response) bool {
 		redact.Sent(id)
 	}
 	h.session.Store(&id)
-	if resp.StatusCode != h.c.Name.Again || ctx.Value(againKey{}) != nil {
-		return false
-	}
-	h.readRefusal(resp.Body, "") // so that the connection can be used again
-	return true
+	return resp.StatusCode == h.c.Name.Again
 }

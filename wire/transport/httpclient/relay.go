@@ -59,16 +59,11 @@ func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap 
 	}
 	out, err := r.request(req, body)
 	if err != nil {
-		http.Error(w, "cannot reach the address", http.StatusBadGateway)
-		return err
+		return r.unreached(w, req, err)
 	}
 	resp, err := r.client.Do(out)
 	if err != nil {
-		http.Error(w, "cannot reach the address", http.StatusBadGateway)
-		if req.Context().Err() != nil {
-			return nil // the client has disconnected
-		}
-		return transport.DialFault(req.Context(), r.d.Where, r.d.c.ConnectTimeout, err)
+		return r.unreached(w, req, err)
 	}
 	defer resp.Body.Close()
 	maps.Copy(w.Header(), endToEnd(resp.Header))
@@ -77,6 +72,16 @@ func (r *Relay) Pass(w http.ResponseWriter, req *http.Request, body []byte, tap 
 		err = unseen("a request", unread)
 	}
 	return err
+}
+
+// unreached sends the response to a request that could not be forwarded, and returns the reason. It returns nil if the
+// client has disconnected.
+func (r *Relay) unreached(w http.ResponseWriter, req *http.Request, err error) error {
+	http.Error(w, "cannot reach the address", http.StatusBadGateway)
+	if req.Context().Err() != nil {
+		return nil
+	}
+	return transport.DialFault(req.Context(), r.d.Where, r.d.c.ConnectTimeout, err)
 }
 
 // unseen returns the Fault for a body that was forwarded although rpcx could not decode it.

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"rpcx/wire/redact"
-	"rpcx/wire/transport"
 )
 
 // Upgrade forwards a request for an upgrade. If the peer accepts, Upgrade forwards the peer's response to the client
@@ -19,18 +18,13 @@ func (r *Relay) Upgrade(w http.ResponseWriter, req *http.Request) (client, peer 
 	redact.SentHeader(req.Header)
 	out, err := r.request(req, nil)
 	if err != nil {
-		http.Error(w, "cannot reach the address", http.StatusBadGateway)
-		return nil, nil, err
+		return nil, nil, r.unreached(w, req, err)
 	}
 	ctx, cancel := context.WithTimeout(req.Context(), r.d.c.ConnectTimeout) // applies only to the handshake
 	defer cancel()
 	resp, err := r.client.Transport.RoundTrip(upgrading(out.WithContext(ctx), req.Header))
 	if err != nil {
-		http.Error(w, "cannot reach the address", http.StatusBadGateway)
-		if req.Context().Err() != nil {
-			return nil, nil, nil // the client has disconnected
-		}
-		return nil, nil, transport.DialFault(req.Context(), r.d.Where, r.d.c.ConnectTimeout, err)
+		return nil, nil, r.unreached(w, req, err)
 	}
 	if resp.StatusCode != http.StatusSwitchingProtocols {
 		defer resp.Body.Close()

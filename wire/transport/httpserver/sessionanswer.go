@@ -88,7 +88,7 @@ func (a *answerer) answer() {
 			}
 		case <-a.r.Context().Done():
 			return
-		case <-a.c.over:
+		case <-a.c.ctx.Done():
 			a.last()
 			return
 		}

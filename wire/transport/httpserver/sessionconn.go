@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"sync"
@@ -28,9 +29,8 @@ type sessionConn struct {
 	primes bool        // event streams begin with an empty event
 	posted chan []byte // posted messages, for Recv
 
-	ending sync.Once
-	over   chan struct{} // closed when the session ends
-	why    error         // why the session ended; valid when over is closed
+	ctx    context.Context // ends with the session; its cause is the reason
+	cancel context.CancelCauseFunc
 
 	mu        sync.Mutex
 	streams   []*eventLog // the streams that clients can request, oldest first; the first is the standing stream
@@ -38,15 +38,16 @@ type sessionConn struct {
 	answered  bool        // the message that starts the session has been answered
 	refused   bool        // that answer was an error
 	exchanges int         // how many exchanges are running
+	left      wire.Gate   // opens when an exchange has ended
 	held      int         // how many unsent bytes have been reported to hold
 	hold      func(bytes int)
 	idle      *time.Timer // runs while there are no exchanges
-	quiet     chan struct{}
 	tell      func(transport.Exchange)
 }
 
 func newSessionConn(id, from string, in *sessions, primes bool) *sessionConn {
-	c := &sessionConn{id: id, from: from, in: in, primes: primes, posted: make(chan []byte), over: make(chan struct{}), quiet: make(chan struct{}, 1), hold: func(int) {}}
+	c := &sessionConn{id: id, from: from, in: in, primes: primes, posted: make(chan []byte), hold: func(int) {}}
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.streams = []*eventLog{newEventLog(0, nil, true)}
 	c.idle = time.AfterFunc(in.idle, func() { c.end(errSessionIdle) })
 	return c
@@ -74,12 +75,14 @@ func (c *sessionConn) Recv() ([]byte, error) {
 	select {
 	case msg := <-c.posted:
 		return msg, nil
-	case <-c.over:
+	case <-c.ctx.Done():
 		return nil, c.gone()
 	}
 }
 
-func (c *sessionConn) gone() *wire.CloseError { return &wire.CloseError{Clean: true, Err: c.why} }
+func (c *sessionConn) gone() *wire.CloseError {
+	return &wire.CloseError{Clean: true, Err: context.Cause(c.ctx)}
+}
 
 // Send sends a response on the stream of its request, and any other message on the stream that carrier returns.
 func (c *sessionConn) Send(msg []byte) error { return c.route(nil, msg) }
@@ -113,14 +116,7 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 		s = c.carrier(s)
 	}
 	for s.full(c.in.share.Load()) {
-		wait := s.change.Wait()
-		c.mu.Unlock()
-		select {
-		case <-wait:
-		case <-c.over:
-		}
-		c.mu.Lock()
-		if wire.IsClosed(c.over) {
+		if s.change.Await(c.ctx, &c.mu) != nil {
 			return c.gone()
 		}
 	}
@@ -167,33 +163,24 @@ func (c *sessionConn) owing(request string) *eventLog {
 // Close ends the session. It waits until the messages in flight have been sent, but at most Config.CloseTimeout.
 func (c *sessionConn) Close() error {
 	c.end(errListenerClosed)
-	limit := time.After(c.in.c.CloseTimeout)
-	for {
-		c.mu.Lock()
-		n := c.exchanges
-		c.mu.Unlock()
-		if n == 0 {
-			return nil
-		}
-		select {
-		case <-c.quiet:
-		case <-limit:
-			return nil
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), c.in.c.CloseTimeout)
+	defer cancel()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.exchanges > 0 && c.left.Await(ctx, &c.mu) == nil {
 	}
+	return nil
 }
 
-// end ends the session. Only the first call has an effect.
+// end ends the session. Only the reason of the first call counts.
 func (c *sessionConn) end(why error) {
-	c.ending.Do(func() {
-		c.why = why
-		c.in.forget(c)
-		c.idle.Stop()
-		close(c.over)
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.hold(-c.held)
-	})
+	c.cancel(why)
+	c.in.forget(c)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.idle.Stop()
+	c.hold(-c.held)
+	c.held = 0
 }
 
 // enter counts an exchange until leave is called.
@@ -205,11 +192,10 @@ func (c *sessionConn) enter() (leave func()) {
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.exchanges--; c.exchanges > 0 || wire.IsClosed(c.over) {
-			wire.Wake(c.quiet)
-			return
+		c.left.Pass()
+		if c.exchanges--; c.exchanges == 0 && c.ctx.Err() == nil {
+			c.idle.Reset(c.in.idle)
 		}
-		c.idle.Reset(c.in.idle)
 	}
 }
 
@@ -256,7 +242,7 @@ func (c *sessionConn) take(w http.ResponseWriter, r *http.Request, msg []byte) b
 	select {
 	case c.posted <- msg:
 		return true
-	case <-c.over:
+	case <-c.ctx.Done():
 		c.in.refused.refuse(w, r, http.StatusNotFound, "the session has ended")
 	case <-r.Context().Done():
 	}

@@ -3,7 +3,6 @@ package httpserver
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"regexp"
@@ -86,57 +85,10 @@ func TestSessionStandingStreamLasts(t *testing.T) {
 	}
 }
 
-// A request with an unacceptable header value is rejected, both in a session and outside.
-func TestSessionsKnowTheirHeaders(t *testing.T) {
-	listener := sessionListener(t)
-	requestsTo(listener).sessions.rules.Values = map[string][]string{"X-Version": {"1", "2"}}
-	conn, _ := sessionWith(t, listener)
-	ask := func(version string) (int, string) {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, listener.Endpoint(), strings.NewReader(`{"method":"by itself"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("X-Version", version)
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return resp.StatusCode, string(body)
-	}
-	others := make(chan wire.Conn)
-	go func() {
-		for c, err := listener.Accept(); err == nil; c, err = listener.Accept() {
-			others <- c
-		}
-		close(others)
-	}()
-	if status, body := ask("3"); status != http.StatusBadRequest || body != "X-Version: \"3\" is not supported\n" {
-		t.Errorf("%d %q", status, body)
-	}
-	select {
-	case <-others:
-		t.Error("a refused request has become a connection")
-	default:
-	}
-	conn.Close()
-	listener.Close()
-	for c := range others {
-		c.Close()
-		t.Error("a refused request became a connection")
-	}
-}
-
 // Each refused request in a session is logged with the reason.
 func TestSessionRefusalsAreLogged(t *testing.T) {
 	listener := sessionListener(t)
+	requestsTo(listener).sessions.rules.Values = map[string][]string{"X-Version": {"1", "2"}}
 	warned := make(chan string, 20)
 	requestsTo(listener).refused.c.Warn = func(text string) { warned <- text }
 	conn, client := sessionWith(t, listener)
@@ -154,6 +106,8 @@ func TestSessionRefusalsAreLogged(t *testing.T) {
 		{http.MethodGet, "", []string{"Accept", "application/json"}, 406, "only an event stream"},
 		{http.MethodGet, "", []string{"Last-Event-ID", "9.9"}, 400, "no longer available"},
 		{http.MethodPost, `{"id":2,"method":"m"}`, nil, 400, "with that id is pending"},
+		{http.MethodPost, `{"method":"m"}`, []string{"X-Version", "3"}, 400, `X-Version: "3" is not supported`},
+		{http.MethodPost, `{"method":"m"}`, []string{"X-Version", "3", "X-Session", ""}, 400, `X-Version: "3" is not supported`}, // outside a session
 		{http.MethodPost, `{"id":3,"method":"m"}`, []string{"X-Session", "other"}, 404, "no such session"},
 		{http.MethodDelete, "", nil, 204, ""},
 		{http.MethodPost, `{"id":4,"method":"m"}`, nil, 404, "no such session"},

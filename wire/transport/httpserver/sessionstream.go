@@ -123,7 +123,7 @@ func (c *sessionConn) count() {
 	for _, s := range c.streams {
 		held += s.unsent
 	}
-	if !wire.IsClosed(c.over) {
+	if c.ctx.Err() == nil {
 		c.hold(held - c.held)
 		c.held = held
 	}
