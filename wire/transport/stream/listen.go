@@ -67,9 +67,14 @@ const drainTimeout = 100 * time.Millisecond
 
 // Drain makes Accept return the connections that clients have already made, and then net.ErrClosed.
 func (s *streamListener) Drain() {
+	s.last.Store(true)
+	s.limit()
+}
+
+// limit limits the wait for the next connection.
+func (s *streamListener) limit() {
 	if l, ok := s.Listener.(deadliner); ok {
-		s.last.Store(true)
-		l.SetDeadline(time.Now())
+		l.SetDeadline(time.Now().Add(drainTimeout))
 	}
 }
 
@@ -140,18 +145,12 @@ func (s *streamListener) accept() (net.Conn, error) {
 
 // acceptOne accepts a connection. After Drain, it does not wait for a client.
 func (s *streamListener) acceptOne() (net.Conn, error) {
-	if !s.last.Load() {
-		conn, err := s.Listener.Accept()
-		if err == nil || !s.last.Load() || !errors.Is(err, os.ErrDeadlineExceeded) {
-			return conn, err
-		}
-	}
-	if l, ok := s.Listener.(deadliner); ok {
-		l.SetDeadline(time.Now().Add(drainTimeout))
-	}
 	conn, err := s.Listener.Accept()
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return nil, net.ErrClosed
+	}
+	if s.last.Load() {
+		s.limit()
 	}
 	return conn, err
 }
