@@ -148,8 +148,7 @@ func (p *Program) Run(ctx context.Context, in json.RawMessage, yield func(out js
 
 // RunWith is like Run, but sets the declared variables to vals. If vals is nil, all of them are null.
 func (p *Program) RunWith(ctx context.Context, in json.RawMessage, vals Values, yield func(out json.RawMessage) (bool, error)) error {
-	r := &runState{vals: vals}
-	part, err := p.follow(in, r)
+	part, err := p.follow(in, vals)
 	if err != nil {
 		return err
 	}
@@ -157,6 +156,7 @@ func (p *Program) RunWith(ctx context.Context, in json.RawMessage, vals Values, 
 		_, err = yield(compact(part))
 		return err
 	}
+	r := &runState{vals: vals}
 	return p.each(ctx, in, r, func(v any) (bool, error) {
 		out, err := r.encode(v)
 		if err != nil {
@@ -189,7 +189,7 @@ func (p *Program) each(ctx context.Context, in json.RawMessage, r *runState, yie
 func (p *Program) run(ctx context.Context, v any, r *runState, yield func(v any) (bool, error)) error {
 	vals := p.vals[:len(p.vals):len(p.vals)]
 	for _, of := range p.vars {
-		val, err := r.decodePart(r.value(of.name), of.need, false)
+		val, err := r.decodePart(r.vals.of(of.name), of.need, false)
 		if err != nil {
 			return wire.NewFault(wire.Helper, "jq: the value of $"+of.name+": "+err.Error(), err)
 		}

@@ -105,12 +105,12 @@ func textStep(s *gojq.String) (step, bool) {
 
 // follow returns the output of a program that only follows a path. It returns nil for other programs, and if the path
 // causes an error, which gojq must report. It checks all of the value in which the path starts.
-func (p *Program) follow(in []byte, r *runState) ([]byte, error) {
+func (p *Program) follow(in []byte, vals Values) ([]byte, error) {
 	if p.path == nil {
 		return nil, nil
 	}
 	if p.root != "" {
-		in = r.value(p.root)
+		in = vals.of(p.root)
 	}
 	val, ok, end := followAt(in, scan.Skip(in, 0), maxDepth, p.path)
 	switch {

@@ -23,12 +23,11 @@ func (p *Program) Holds(ctx context.Context, in json.RawMessage) (bool, error) {
 // last reports whether the last output is neither null nor false. It stops at the first output for which the answer is until. It
 // returns false if there are no outputs.
 func (p *Program) last(ctx context.Context, in json.RawMessage, vals Values, until bool) (is bool, err error) {
-	r := runState{vals: vals}
-	part, err := p.follow(in, &r)
+	part, err := p.follow(in, vals)
 	if err != nil || part != nil {
 		return err == nil && part[0] != 'n' && part[0] != 'f', err
 	}
-	err = p.each(ctx, in, &r, func(v any) (bool, error) {
+	err = p.each(ctx, in, &runState{vals: vals}, func(v any) (bool, error) {
 		is = truth(v)
 		return is != until, nil
 	})

@@ -44,10 +44,10 @@ type runState struct {
 	source
 }
 
-// value returns the value of a declared variable.
-func (r *runState) value(name string) json.RawMessage {
-	if r.vals != nil {
-		if v := r.vals(name); len(v) > 0 {
+// of returns the value of a declared variable.
+func (vals Values) of(name string) json.RawMessage {
+	if vals != nil {
+		if v := vals(name); len(v) > 0 {
 			return v
 		}
 	}
