@@ -43,7 +43,7 @@ func TestBridgeOfOneDialectWithHooks(t *testing.T) {
 			defer p.listener.Close()
 			p.started = make(chan [2]string, 1)
 			go func() {
-				at, failure := bridged(t, filepath.Join(p.dir, "at"), dialect+"+line+unix:"+filepath.Join(p.dir, "bridge"), dialect+"+line+unix:"+filepath.Join(p.dir, "peer"), "--on", "mine=json:1")
+				at, _, failure := serving(t, dialect+"+line+unix:"+filepath.Join(p.dir, "bridge"), "--to", dialect+"+line+unix:"+filepath.Join(p.dir, "peer"), "--on", "mine=json:1")
 				p.started <- [2]string{at, failure}
 			}()
 			for line := range strings.Lines(string(text)) {

@@ -119,7 +119,7 @@ func TestBridgeOfOneDialectPassesAllUnchanged(t *testing.T) {
 				if dialect == "mcp" {
 					go servesAllVersions(l)
 				}
-				at, failure := bridged(t, filepath.Join(dir, strings.Split(listen, ":")[0]+".at"), dialect+"+"+listen, dialect+"+line+unix:"+peer)
+				at, _, failure := serving(t, dialect+"+"+listen, "--to", dialect+"+line+unix:"+peer)
 				if strings.Contains(failure, "would count as results") {
 					t.Skip(failure) // rpcx refuses this dialect file
 				}
@@ -156,26 +156,26 @@ func servesAllVersions(l net.Listener) {
 	}
 }
 
-// bridged starts a bridge and returns its address, or its stderr if it exits.
-func bridged(t *testing.T, file, listen, to string, more ...string) (at, failure string) {
+// serving runs `rpcx serve` with args until the end of the test, and returns the process and its address, or its stderr if it exits.
+func serving(t *testing.T, args ...string) (at string, process *os.Process, failure string) {
 	t.Helper()
-	cmd := exec.Command("rpcx", append([]string{"serve", listen, "--to", to, "--listening", file}, more...)...)
+	file := filepath.Join(t.TempDir(), "listening")
+	cmd := exec.Command("rpcx", slices.Concat([]string{"serve", "--listening", file}, args)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {
-		return "", err.Error()
+		return "", nil, err.Error()
 	}
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
 	t.Cleanup(func() { _ = cmd.Process.Kill(); <-ended })
 	for tick := time.Tick(5 * time.Millisecond); ; {
 		if line, _ := os.ReadFile(file); bytes.HasSuffix(line, []byte("\n")) {
-			at, _ = scan.Text(scan.Get(line, "listening"))
-			return at, ""
+			return scan.String(scan.Get(line, "listening")), cmd.Process, ""
 		}
 		select {
 		case <-ended:
-			return "", stderr.String()
+			return "", nil, stderr.String()
 		case <-tick:
 		}
 	}

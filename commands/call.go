@@ -106,7 +106,7 @@ func runCall(ctx context.Context, run *env.Env, o *callOptions) error {
 		return err
 	}
 	if o.batch {
-		return batch.Run(ctx, run, batch.Options{Client: &o.Client, Params: o.params, Jobs: o.jobs, Unordered: o.unordered}, e, r.Catalog, r.Print)
+		return batch.Run(ctx, r, o.jobs, o.unordered)
 	}
 	return o.do(ctx, r, rest)
 }

@@ -76,8 +76,10 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 	if len(run.Line.Args) == 0 && o.Conn.Dialect != "" {
 		return showPage(o.Conn.Dialect)
 	}
-	if file, ok := o.configFile(run); ok {
-		return listServers(file)
+	if len(run.Line.Args) == 1 {
+		if file, ok := endpoint.ConfigFile(run.Line.Args[0]); ok {
+			return listServers(file)
+		}
 	}
 	e, rest, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {
@@ -102,14 +104,6 @@ func runDescribe(ctx context.Context, run *env.Env, o *describeOptions) error {
 		cache.KeepOutlines(run.Line.Args[0], o.Conn.Dialect, cache.Outlines(c, cmdline.IsSafeName), c.Keep())
 	}
 	return errors.Join(o.show(ctx, run, print, c, name), undescribed(c, name), request.Incomplete(run, c, name))
-}
-
-// configFile returns the file of the servers to list.
-func (o *describeOptions) configFile(run *env.Env) (string, bool) {
-	if len(run.Line.Args) != 1 {
-		return "", false
-	}
-	return endpoint.ConfigFile(run.Line.Args[0])
 }
 
 // listServers prints the servers of another program's configuration file, one per line.

@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"slices"
-	"time"
 
 	"rpcx/commands/artifacts"
 	"rpcx/commands/cmdline"
@@ -132,8 +131,11 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 	}
 	spec := e.Spec()
 	embedded := spec.Files.AreEmbedded()
-	r.Op.Kind, r.Idle, r.First, r.Retries, r.Files = v.kind, o.Time.Idle.Or(0), v.first(), o.retry, &o.files
+	r.Op.Kind, r.Idle, r.First, r.Retries, r.Files = v.kind, o.Time.Idle.Or(0), options.DefaultIdle, o.retry, &o.files
 	r.Read = request.ReadOptions{KeepRaw: embedded, KeepLast: !embedded, What: "the job"}
+	if v.kind == dialect.JobWait { // the peer accepts or rejects a job at once, but the result may take any time
+		r.First = 0
+	}
 	switch {
 	case v.args == argsMethod:
 		r.Args = rest
@@ -149,15 +151,6 @@ func (v jobVerb) run(ctx context.Context, run *env.Env, o *jobOptions) error {
 		}
 	}
 	return r.Do(ctx)
-}
-
-// first returns the time limit for the first response, or 0. The limit is that of a call, because the peer accepts or
-// rejects a job at once. The result has no time limit.
-func (v jobVerb) first() time.Duration {
-	if v.kind == dialect.JobWait {
-		return 0
-	}
-	return options.DefaultIdle
 }
 
 // check returns an error for invalid arguments and for a dialect without jobs.

@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -92,7 +91,12 @@ func mistakenPeers(t *testing.T, dir string) map[string]string {
 	peers["REFUSED"] = l.Addr().String()
 	_ = l.Close()
 	for name, listen := range map[string]string{"WS": "ws://127.0.0.1:0/", "MCP": "mcp+http://127.0.0.1:0/"} {
-		peers[name] = servedBy(t, dir, name, listen)
+		at, _, failure := serving(t, listen, "--hooks", filepath.Join(dir, "catalog.json"))
+		if failure != "" {
+			t.Fatal(failure)
+		}
+		_, address, _ := strings.Cut(at, "://")
+		peers[name] = strings.TrimSuffix(address, "/")
 	}
 	return peers
 }
@@ -104,24 +108,6 @@ type bufferedConn struct {
 }
 
 func (c bufferedConn) Read(b []byte) (int, error) { return c.r.Read(b) }
-
-// servedBy starts rpcx serve with the catalog in dir, and returns its address.
-func servedBy(t *testing.T, dir, name, listen string) string {
-	file := filepath.Join(dir, name+".listening")
-	cmd := exec.Command("rpcx", "serve", listen, "--hooks", filepath.Join(dir, "catalog.json"), "--listening", file)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	testkit.Until(t, name+" listens", func() bool { b, _ := os.ReadFile(file); return strings.HasSuffix(string(b), "\n") })
-	var at struct{ Listening string }
-	if err := json.Unmarshal([]byte(testkit.Line(t, file)), &at); err != nil {
-		t.Fatal(err)
-	}
-	_, address, _ := strings.Cut(at.Listening, "://")
-	return strings.TrimSuffix(address, "/")
-}
 
 func unauthorized(challenge string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

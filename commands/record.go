@@ -76,8 +76,7 @@ func sameDialect(run *env.Env, listen, to *endpoint.Endpoint) error {
 	case to.Dialect == usual:
 		to.Dialect = listen.Dialect
 	default:
-		f := run.Line.Usage("cannot record between dialects: %s uses %s, and %s uses %s", listen, listen.Dialect, to, to.Dialect)
-		return f
+		return run.Line.Usage("cannot record between dialects: %s uses %s, and %s uses %s", listen, listen.Dialect, to, to.Dialect)
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -60,25 +59,13 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 
 // serveBig starts a server whose method big returns size bytes. peak returns the server's peak memory.
 func serveBig(t *testing.T, listen string, size int) (address string, peak func() int64) {
-	cmd := exec.Command("rpcx", "serve", listen, "--on", fmt.Sprintf(`big=jq:"x" * %d`, size))
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	at, process, failure := serving(t, listen, "--on", fmt.Sprintf(`big=jq:"x" * %d`, size))
+	if failure != "" {
+		t.Fatal(failure)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	address = regexp.MustCompile(`[^/:"]*:[0-9]+|/[^"]*s"`).FindString(line)
-	return strings.Trim(address, `"`), func() int64 {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+	address = regexp.MustCompile(`[^/:]*:[0-9]+|/.*s$`).FindString(at)
+	return address, func() int64 {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", process.Pid))
 		if err != nil {
 			t.Fatal(err)
 		}

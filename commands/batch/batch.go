@@ -2,6 +2,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,11 +12,8 @@ import (
 	"rpcx/commands/options"
 	"rpcx/commands/request"
 	"rpcx/commands/suggest"
-	"rpcx/format"
 	"rpcx/wire"
-	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
-	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
 
@@ -24,51 +22,38 @@ const (
 	MaxJobs     = 4096
 )
 
-// A batch is a conversation with the user's options. It makes a job from each line, and a flow makes the calls.
+// A batch is a request whose calls are the lines of stdin. It makes a job from each line, and a flow makes the calls.
 type batch struct {
-	env   *env.Env
-	o     Options
-	conv  session.Conversation
-	print *format.Pipeline
-	types *typer
-	spec  dialect.Spec
-	lines *env.Lines    // stdin if its first line may be a handshake, else nil
-	jobs  int           // bounds the concurrent calls
-	idle  time.Duration // the timeout of each call; 0 or less for none
+	*request.Request
+	conv      session.Conversation
+	types     *typer
+	spec      dialect.Spec
+	lines     *env.Lines // stdin if its first line may be a handshake, else nil
+	jobs      int        // bounds the concurrent calls
+	unordered bool
+	idle      time.Duration // the timeout of each call; 0 or less for none
 }
 
-// Options are the flags of call --batch.
-type Options struct {
-	Client    *options.Client
-	Params    options.Params
-	Jobs      int64
-	Unordered bool
-}
-
-// Run makes the call on each line of stdin, and prints one line for each. It returns a Fault of kind RPCError if a call
-// failed.
-func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat *catalog.Catalog, print *format.Pipeline) error {
-	b := &batch{env: run, o: o, print: print, spec: e.Spec(), types: newTyper(run, e, nil, cat, o.Params)}
-	b.jobs, b.idle = defaultJobs, o.Client.Time.Idle.Or(options.DefaultIdle)
-	if o.Jobs > 0 {
-		b.jobs = int(o.Jobs)
+// Run makes the call on each line of stdin, and prints one line for each. It makes at most jobs calls at once (0: 16). It
+// returns a Fault of kind RPCError if a call failed.
+func Run(ctx context.Context, r *request.Request, jobs int64, unordered bool) error {
+	b := &batch{Request: r, spec: r.Endpoint.Spec(), jobs: int(cmp.Or(jobs, defaultJobs)), unordered: unordered, idle: r.Client.Time.Idle.Or(options.DefaultIdle)}
+	b.types = b.newTyper(nil)
+	if request.DryBatch(r.Env, r.Endpoint, r.Catalog, r.Params) {
+		return b.dryRun(ctx)
 	}
-	if request.DryBatch(run, e, cat, o.Params) {
-		return b.dryRun(ctx, e)
-	}
-	cl := env.NewDeadline(ctx, o.Client.Time.Timeout.Or(0), 0)
+	cl := env.NewDeadline(ctx, r.Timeout, 0)
 	if len(b.spec.Bridge.Own) > 0 { // the first line may replace the handshake
 		b.lines = env.NewLines(cl.Ctx)
-		o.Client.Own = b.lines.MethodAt("method")
+		r.Client.Own = b.lines.MethodAt("method")
 	}
-	return request.Converse(ctx, run, cl, e, o.Client, cat, func(conv session.Conversation) error {
-		b.conv = conv
-		b.types = newTyper(run, e, conv, cat, o.Params)
-		if o.Params.DryRun {
-			return b.dryRun(cl.Ctx, e)
+	return request.Converse(ctx, r.Env, cl, r.Endpoint, r.Client, r.Catalog, func(conv session.Conversation) error {
+		b.conv, b.types = conv, b.newTyper(conv)
+		if r.Params.DryRun {
+			return b.dryRun(cl.Ctx)
 		}
 		failed, err := b.run(cl.Ctx)
-		return errors.Join(err, print.Finish(), failed)
+		return errors.Join(err, r.Print.Finish(), failed)
 	})
 }
 
@@ -76,7 +61,7 @@ func Run(ctx context.Context, run *env.Env, o Options, e endpoint.Endpoint, cat 
 func (b *batch) someFailed(first *firstError) error {
 	f := wire.AsFault(request.SomeFailed())
 	if first.fault != nil {
-		if suggest.Call(b.env, first.fault, b.types.known(first.fault.Method)); first.fault.Hint != "" {
+		if suggest.Call(b.Env, first.fault, b.types.known(first.fault.Method)); first.fault.Hint != "" {
 			f.Hint = fmt.Sprintf("line %d, %s: %s", first.line, wire.Quote(first.fault.Method), first.fault.Hint)
 		}
 	}

@@ -26,7 +26,7 @@ func (f *flow) call(j *job) {
 	case j.op.Kind == dialect.Notify: // its line reports that it was sent
 		f.settle(j, nil, env.Cause(f.ctx, f.b.conv.Notify(f.ctx, j.op)))
 	default:
-		result, err := request.Collect(f.ctx, f.b.env, f.b.conv, j.op, f.b.idle)
+		result, err := request.Collect(f.ctx, f.b.Env, f.b.conv, j.op, f.b.idle)
 		f.settle(j, result, err)
 	}
 }
@@ -38,7 +38,7 @@ func (f *flow) finishAsStream(j *job, st dialect.Stream) {
 	j.pipelined = false
 	waited := time.Since(j.sent)
 	f.mu.Unlock()
-	result, err := request.CollectFrom(f.ctx, f.b.env, f.b.conv, st, f.b.idle, waited)
+	result, err := request.CollectFrom(f.ctx, f.b.Env, f.b.conv, st, f.b.idle, waited)
 	f.settle(j, result, err)
 }
 

@@ -66,7 +66,7 @@ func (f *firstError) note(j *job, e *wire.Error) {
 // run reads lines, makes at most --jobs calls at once, and prints the responses in the order of the lines. With
 // --unordered, it prints them in the order of arrival.
 func (b *batch) run(ctx context.Context) (failed, err error) {
-	f := &flow{b: b, jobs: schedule.New[*job](b.jobs, b.o.Unordered)}
+	f := &flow{b: b, jobs: schedule.New[*job](b.jobs, b.unordered)}
 	f.ctx, f.cancel = context.WithCancelCause(ctx)
 	defer f.cancel(nil)
 	var done func()
@@ -78,7 +78,7 @@ func (b *batch) run(ctx context.Context) (failed, err error) {
 	}
 	var printer sync.WaitGroup
 	ended := make(chan struct{})
-	if !b.print.Light() || !b.env.Out.NeverWaits() {
+	if !b.Print.Light() || !b.Env.Out.NeverWaits() {
 		f.wake = make(chan struct{}, 1)
 		printer.Go(func() { f.advanceLoop(ended) })
 	}
@@ -218,7 +218,7 @@ func (f *flow) advance() {
 	}
 	f.mu.Unlock()
 	if any { // a user may wait for this response before typing the next line
-		f.b.print.Idle()
+		f.b.Print.Idle()
 	}
 }
 
@@ -227,7 +227,7 @@ func (f *flow) emit(j *job) {
 	if !j.hasOne || f.broken != nil {
 		return
 	}
-	_, err := f.b.print.Print(f.printCtx, &wire.Message{Raw: j.answer}, &wire.Event{Kind: wire.Data, Data: j.answer})
+	_, err := f.b.Print.Print(f.printCtx, &wire.Message{Raw: j.answer}, &wire.Event{Kind: wire.Data, Data: j.answer})
 	if err != nil {
 		f.broken = err
 		f.cancel(err)

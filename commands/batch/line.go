@@ -12,7 +12,6 @@ import (
 	"rpcx/commands/request"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
-	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
 )
 
@@ -23,7 +22,7 @@ func (b *batch) read(ctx context.Context, j *job) {
 		return
 	}
 	j.bad = b.types.check(ctx, j.op.Method, j.op.Params)
-	request.Style(b.spec, b.o.Params, &j.op)
+	request.Style(b.spec, b.Params, &j.op)
 }
 
 // lineMembers are the members of a line. If a member is repeated, the first one counts.
@@ -79,7 +78,7 @@ func (j *job) parse(scalar bool) error {
 }
 
 // dryRun prints the message of each line with the ids of a real run.
-func (b *batch) dryRun(ctx context.Context, e endpoint.Endpoint) error {
+func (b *batch) dryRun(ctx context.Context) error {
 	var preview func(dialect.Op) (wire.Message, error)
 	var refused error
 	each := func(take func(n int64, line []byte) error) error { return env.EachLine(ctx, take) }
@@ -99,12 +98,12 @@ func (b *batch) dryRun(ctx context.Context, e endpoint.Endpoint) error {
 			if !strings.HasPrefix(text, "line ") {
 				text = fmt.Sprintf("line %d: %s", n, text)
 			}
-			b.env.Console.Warn(text)
+			b.Env.Console.Warn(text)
 			refused = wire.NewFault(wire.Usage, "some lines are not valid", nil)
 			return nil
 		}
 		if preview == nil {
-			preview = request.Preview(ctx, b.conv, e, op)
+			preview = request.Preview(ctx, b.conv, b.Endpoint, op)
 		}
 		m, err := preview(op)
 		if err != nil {
@@ -112,6 +111,5 @@ func (b *batch) dryRun(ctx context.Context, e endpoint.Endpoint) error {
 		}
 		return cmdline.Print(os.Stdout, string(m.Raw)+"\n")
 	})
-	err = cmp.Or(err, refused)
-	return err
+	return cmp.Or(err, refused)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"rpcx/commands/request"
 	"rpcx/wire"
 )
 
@@ -25,7 +26,7 @@ func TestLines(t *testing.T) {
 	} {
 		j := &job{}
 		j.set(3, []byte(c.line))
-		(&batch{}).read(context.Background(), j)
+		(&batch{Request: &request.Request{}}).read(context.Background(), j)
 		if got := string(j.id); got != c.id {
 			t.Errorf("%s: id %s", c.line, got)
 		}

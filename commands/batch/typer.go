@@ -8,13 +8,11 @@ import (
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
-	"rpcx/commands/options"
 	"rpcx/commands/params"
 	"rpcx/commands/request"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
-	"rpcx/wire/endpoint"
 	"rpcx/wire/schema"
 	"rpcx/wire/session"
 )
@@ -35,15 +33,15 @@ type typer struct {
 }
 
 // newTyper returns the typer of a batch, or nil if lines need no check. conv may be nil.
-func newTyper(run *env.Env, e endpoint.Endpoint, conv session.Conversation, given *catalog.Catalog, p options.Params) *typer {
-	if p.NoCheck {
+func (b *batch) newTyper(conv session.Conversation) *typer {
+	if b.Params.NoCheck {
 		return nil
 	}
 	t := &typer{
-		spec: e.Spec(), given: given, warn: run.Console.Warn,
+		spec: b.spec, given: b.Catalog, warn: b.Env.Console.Warn,
 		fetched: map[string]*catalog.Catalog{}, refetched: map[string]bool{}, typers: map[string]*params.Typer{}, warned: map[string]bool{},
 	}
-	if given == nil && t.spec.Params.Typed {
+	if t.given == nil && t.spec.Params.Typed {
 		t.conv = conv
 	}
 	return t

@@ -49,20 +49,23 @@ func Print(w *os.File, root *cmdline.Command, words []string, applies Applies) e
 		words = []string{""}
 	}
 	a := completions(root, words, applies)
+	matching := slices.DeleteFunc(a.candidates, func(c candidate) bool {
+		return !strings.HasPrefix(c.value, words[len(words)-1]) || strings.ContainsAny(c.value, "\n\t")
+	})
 	after := "space"
-	if a.open {
+	if a.open && !(len(matching) == 1 && isWhole(matching[0].value)) {
 		after = "open"
 	}
 	var b strings.Builder
 	b.WriteString(":" + cmp.Or(a.kind, after) + " " + a.files + "\n")
-	word := words[len(words)-1]
-	for _, c := range a.candidates {
-		if strings.HasPrefix(c.value, word) && !strings.ContainsAny(c.value, "\n\t") {
-			b.WriteString(c.value + "\t" + strings.Join(strings.Fields(c.says), " ") + "\n")
-		}
+	for _, c := range matching {
+		b.WriteString(c.value + "\t" + strings.Join(strings.Fields(c.says), " ") + "\n")
 	}
 	return cmdline.Print(w, b.String())
 }
+
+// isWhole reports whether nothing must follow a word: it does not end like a prefix.
+func isWhole(word string) bool { return !strings.ContainsAny(word[max(len(word)-1, 0):], "+/:=._") }
 
 // Applies returns a function that reports whether a flag has an effect on a line. A nil function means that every flag does.
 type Applies func(l *cmdline.CommandLine) func(flag string) bool

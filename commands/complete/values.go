@@ -138,9 +138,6 @@ func endpoints(word string) answer {
 	for _, p := range endpoint.Prefixes() {
 		offer(p+"+", "")
 	}
-	if matching := a.matching(word); len(matching) == 1 && !strings.ContainsAny(matching[0][max(len(matching[0])-1, 0):], "+/:") {
-		a.open = false
-	}
 	return a
 }
 
@@ -161,16 +158,6 @@ func cutPrefixes(word string) (before, rest string) {
 		}
 	}
 	return word[:len(word)-len(rest)], rest
-}
-
-// matching returns the values with the prefix word.
-func (a answer) matching(word string) (values []string) {
-	for _, c := range a.candidates {
-		if strings.HasPrefix(c.value, word) {
-			values = append(values, c.value)
-		}
-	}
-	return values
 }
 
 // outlines returns the known methods of the peer. It sends no request.
