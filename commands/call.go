@@ -39,7 +39,7 @@ type callOptions struct {
 func callCommand(run *env.Env) *cmdline.Command {
 	o := &callOptions{}
 	o.Handshake.Set.Requests = true
-	flags := append([]cmdline.Flag{
+	flags := append([]*cmdline.Flag{
 		cmdline.List("", "method", "", "also print the notifications of the method `NAME` that arrive before the result (NAME can be a pattern, such as tick*)", &o.method).Filled("the name of a method"),
 		options.GraceFlag(&o.grace),
 		cmdline.Bool("", "notify", "n", "send a notification, which has no response", &o.notify),

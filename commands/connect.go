@@ -30,7 +30,7 @@ type connectOptions struct {
 
 func connectCommand(run *env.Env) *cmdline.Command {
 	o := &connectOptions{}
-	flags := []cmdline.Flag{
+	flags := []*cmdline.Flag{
 		cmdline.Text(cmdline.GroupParams, "catalog", "", "convert and check parameters with the catalog in `FILE` (only at the prompt)", &o.params.Catalog).Filled("a file"),
 		cmdline.Bool(cmdline.GroupParams, "no-check", "", "send parameters even if they do not match their schema (only at the prompt)", &o.params.NoCheck),
 	}

@@ -36,7 +36,7 @@ type describeOptions struct {
 
 func describeCommand(run *env.Env) *cmdline.Command {
 	o := &describeOptions{}
-	flags := []cmdline.Flag{
+	flags := []*cmdline.Flag{
 		cmdline.Bool("", "json", "", "print the catalog as JSON, even on a terminal", &o.json),
 		cmdline.Bool("", "probe", "", "detect dialect, framing and transport with trial messages, report each attempt, and print the endpoint to use (at most 10s; --timeout)", &o.probe),
 		cmdline.Enum("", "format", "`catalog|openrpc|jsonschema`: print the methods as JSON in this format (catalog)", &o.form, describeForms),

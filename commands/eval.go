@@ -29,7 +29,7 @@ type evalOptions struct {
 func evalCommand(run *env.Env) *cmdline.Command {
 	o := &evalOptions{}
 	o.Handshake.Set.Requests = true
-	flags := append(o.evaluator.Flags(), []cmdline.Flag{
+	flags := append(o.evaluator.Flags(), []*cmdline.Flag{
 		cmdline.Text("", "file", "f", "evaluate the code in `FILE` (- for stdin)", &o.file),
 		cmdline.Bool("", "dry-run", "", "print the message without sending it", &o.dryRun),
 	}...)

@@ -79,7 +79,7 @@ func TestEveryFileIsAlsoAStream(t *testing.T) {
 	tree(&env.Env{}).Walk(nil, func(path []string, c *cmdline.Command) {
 		for _, f := range c.Flags {
 			if names := regexp.MustCompile(`\b(FILE|TAPE|CATALOG|PATH)\b`); names.MatchString(f.Arg) || strings.Contains(f.Usage, "@FILE") {
-				form := form{f.Names[0], f.Usage}
+				form := form{f.Name, f.Usage}
 				commands[form] = append(commands[form], strings.Join(path, " "))
 			}
 		}

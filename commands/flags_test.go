@@ -125,7 +125,7 @@ func TestFlagTable(t *testing.T) {
 	known := map[string][]string{}
 	tree(&env.Env{}).Walk(nil, func(path []string, c *cmdline.Command) {
 		for _, f := range c.Flags {
-			name := f.Names[0]
+			name := f.Name
 			known[name] = append(known[name], strings.Join(path, " "))
 		}
 	})

@@ -95,7 +95,7 @@ var floors = []floor{
 	{"format/tapeview", []string{"wire", "wire/scan", "wire/redact", "wire/jq", "wire/tape", "format"}, nil},
 	{"commands/params", []string{"wire", "wire/scan", "wire/redact", "wire/catalog", "wire/schema", "wire/userfile"}, nil},
 	{"commands/artifacts", []string{"wire", "wire/scan", "wire/session", "wire/endpoint", "format", "commands/cmdline", "commands/env"}, nil},
-	{"commands/cmdline", []string{"wire", "wire/redact", "wire/scan", "wire/catalog", "wire/session", "format", "commands/params"}, nil},
+	{"commands/cmdline", []string{"wire", "wire/redact", "wire/scan", "wire/catalog", "wire/session", "format", "commands/params"}, []string{"github.com/urfave/cli/v3"}},
 	{"commands/env/output", []string{"format"}, nil},
 	{"commands/env", []string{"wire", "wire/*", "format", "commands/env/output", "commands/cmdline"}, nil},
 	{"commands/complete", []string{"wire", "wire/*", "commands/cmdline", "commands/env", "commands/help"}, nil},

@@ -15,7 +15,7 @@ func TestLimits(t *testing.T) {
 	var flags []string
 	Tree().Walk(nil, func(_ []string, c *cmdline.Command) {
 		for _, f := range c.Flags {
-			flags = append(flags, f.Names[0])
+			flags = append(flags, f.Name)
 		}
 	})
 	for _, l := range cmdline.Limits() {

@@ -32,12 +32,12 @@ func printHelp(run *env.Env) error {
 	l, d := run.Line, run.Line.Cmd
 	options.Describe(d, l.Path...)
 	s := helpSituation(l)
-	var more []cmdline.Flag
+	var more []*cmdline.Flag
 	if s != nil {
-		var shown []cmdline.Flag
+		var shown []*cmdline.Flag
 		for _, f := range d.Flags {
-			if s.Applies(f.Names[0]) {
-				if f.Names[0] == "set" {
+			if s.Applies(f.Name) {
+				if f.Name == "set" {
 					f.Usage += ": " + s.Settable()
 				}
 				shown = append(shown, f)

@@ -15,7 +15,7 @@ func TestProfileKeysAreFlags(t *testing.T) {
 	known := map[string]bool{"endpoint": true}
 	tree(&env.Env{}).Walk(nil, func(_ []string, cmd *cmdline.Command) {
 		for _, f := range cmd.Flags {
-			name, group := f.Names[0], f.Group
+			name, group := f.Name, f.Group
 			known[name] = true
 			reaches := slices.Contains([]string{cmdline.GroupConnection, cmdline.GroupTime, cmdline.GroupHooks, cmdline.GroupScomp, cmdline.GroupScriptling}, group)
 			if reaches && cmd.Name != "serve" && !slices.Contains(keys, name) && !slices.Contains(notInProfiles, name) {

@@ -19,8 +19,8 @@ import (
 )
 
 // EmbeddedFlags returns the flags for files in a response.
-func (s *Flags) EmbeddedFlags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (s *Flags) EmbeddedFlags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.Text(groupFiles, "save", "", "save the files in the result, such as images, under `DIR`", &s.Dir).Filled("a directory"),
 		cmdline.Generic(groupFiles, "max-artifact", "refuse files larger than `SIZE` (1G)", &s.maxSize),
 	}

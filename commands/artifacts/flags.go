@@ -24,8 +24,8 @@ type Flags struct {
 }
 
 // Flags returns the flags of s.
-func (s *Flags) Flags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (s *Flags) Flags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.Text(groupFiles, "save", "", "save the result's artifacts under `DIR`, after checking their size and sha256", &s.Dir).Filled("a directory"),
 		cmdline.Text(groupFiles, "artifact-root", "", "accept artifacts that are local files under `DIR`", &s.root),
 		cmdline.List(groupFiles, "artifact-host", "", "also download artifacts from `HOST[:PORT]`", &s.hosts),

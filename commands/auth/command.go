@@ -26,7 +26,7 @@ type flags struct {
 type verb struct {
 	name, args, usage, description string
 
-	flags    func(o *flags) []cmdline.Flag
+	flags    func(o *flags) []*cmdline.Flag
 	run      func(ctx context.Context, run *env.Env, o *flags) error
 	examples []cmdline.Example
 }
@@ -34,7 +34,7 @@ type verb struct {
 var verbs = []verb{
 	{
 		name: "login", args: "ENDPOINT", usage: "log in to an endpoint", run: runLogin, description: loginDescription,
-		flags: func(o *flags) []cmdline.Flag {
+		flags: func(o *flags) []*cmdline.Flag {
 			return slices.Concat(o.want.flags(), o.conn.Login.Flags(), o.conn.WebFlags())
 		},
 		examples: []cmdline.Example{
@@ -44,7 +44,7 @@ var verbs = []verb{
 		},
 	},
 	{
-		name: "status", args: "[ENDPOINT]", usage: "list logins", run: runStatus, flags: func(o *flags) []cmdline.Flag { return o.conn.Login.Flags() },
+		name: "status", args: "[ENDPOINT]", usage: "list logins", run: runStatus, flags: func(o *flags) []*cmdline.Flag { return o.conn.Login.Flags() },
 		description: "Prints a JSON line for each login, without its tokens. With ENDPOINT, prints only the logins\nfor it, and exits with status 6 if there are none.",
 		examples: []cmdline.Example{
 			{Says: "List all logins", Command: "rpcx auth status"},
@@ -54,7 +54,7 @@ var verbs = []verb{
 	{
 		name: "logout", args: "ENDPOINT", usage: "end a login", run: runLogout,
 		description: "Revokes the tokens, if the authorization server supports that, and deletes the stored copies.",
-		flags:       func(o *flags) []cmdline.Flag { return slices.Concat(o.conn.Login.Flags(), o.conn.WebFlags()) },
+		flags:       func(o *flags) []*cmdline.Flag { return slices.Concat(o.conn.Login.Flags(), o.conn.WebFlags()) },
 		examples: []cmdline.Example{
 			{Says: "Log out", Command: "rpcx auth logout mcp+https://HOST/mcp"},
 			{Says: "Log out of one of several accounts", Command: "rpcx auth logout https://HOST/rpc --account work"},
@@ -63,7 +63,7 @@ var verbs = []verb{
 	{
 		name: "token", args: "ENDPOINT", usage: "print the token of a login", run: runToken,
 		description: "Prints the access token for use by another program. rpcx first renews the token if necessary.\nKeep it secret.",
-		flags:       func(o *flags) []cmdline.Flag { return slices.Concat(o.conn.Login.Flags(), o.conn.WebFlags()) },
+		flags:       func(o *flags) []*cmdline.Flag { return slices.Concat(o.conn.Login.Flags(), o.conn.WebFlags()) },
 		examples: []cmdline.Example{
 			{Says: "Use a login with curl", Command: `curl -H "Authorization: Bearer $(rpcx auth token https://HOST/rpc)" https://HOST/me`},
 			{Says: "Print the token of one of several accounts", Command: "rpcx auth token https://HOST/rpc --account work"},

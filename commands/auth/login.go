@@ -27,9 +27,9 @@ type wants struct {
 	device, machine, given bool
 }
 
-func (w *wants) flags() []cmdline.Flag {
+func (w *wants) flags() []*cmdline.Flag {
 	const client, flow = "Client", "Login"
-	return []cmdline.Flag{
+	return []*cmdline.Flag{
 		cmdline.Bool(flow, "no-browser", "", "print the address to visit instead of opening it, and read from stdin the address to which the browser is redirected", &w.noBrowser),
 		cmdline.Bool(flow, "device", "", "print an address to visit on any device, and a code to type there", &w.device),
 		cmdline.Bool(flow, "client-credentials", "", "log in as the client itself, without a user", &w.machine),

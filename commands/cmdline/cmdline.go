@@ -1,5 +1,6 @@
 // Package cmdline parses the command line: flags and their values. It also contains the descriptions of commands for
-// help and the manual, the table of exit statuses, and the correction of command lines.
+// help and the manual, the table of exit statuses, and the correction of command lines. Only this package imports the
+// command-line library.
 package cmdline
 
 import (
@@ -12,7 +13,9 @@ import (
 	"rpcx/wire/session"
 )
 
-// A CommandLine is a parsed command line.
+// A CommandLine is a parsed command line. rpcx separates flags from arguments itself, and the library then sets the flags
+// and runs the command. The library's own parser stops at an argument such as -1, accepts ' -x' as a flag, and prints help
+// for the argument `help`.
 type CommandLine struct {
 	Cmd          *Command
 	Words        []string // all words, unchanged
@@ -28,7 +31,7 @@ type CommandLine struct {
 	VersionJSON  bool // --json follows --version
 
 	typed  []string        // the typed line in the form of WithArgs
-	common []Flag          // flags that may precede the command
+	common []*Flag         // flags that may precede the command
 	all    func() *Command // returns the whole tree
 }
 
@@ -41,7 +44,7 @@ func (l *CommandLine) TakeTrailing() {
 
 // Parse parses words, without the program's name. common lists the flags of every command, which may precede the
 // command. all returns the tree of all commands.
-func Parse(root *Command, words []string, common []Flag, all func() *Command) (*CommandLine, error) {
+func Parse(root *Command, words []string, common []*Flag, all func() *Command) (*CommandLine, error) {
 	l := &CommandLine{Cmd: root, Words: words, Dash: -1, common: common, all: all}
 	for rest := words; len(rest) > 0; {
 		n, err := l.word(rest[0], rest[1:])
@@ -122,11 +125,11 @@ func (l *CommandLine) long(name, value string, given bool, rest []string) (int, 
 		return 0, l.unknown("--"+name, value, given, rest)
 	}
 	switch {
-	case given && f.isBool() && value != "true" && value != "false":
+	case given && f.IsBoolFlag() && value != "true" && value != "false":
 		return 0, l.Usage("--%s takes no value", name)
 	case !given && f.lone == "":
 		return l.take(f, rest)
-	case !given && !f.isBool():
+	case !given && !f.IsBoolFlag():
 		value, given = f.lone, true
 	}
 	return 0, l.add(f, value, given)
@@ -141,7 +144,7 @@ func (l *CommandLine) take(f *Flag, rest []string) (int, error) {
 	}
 	if len(rest) < need {
 		l.Open = f
-		return len(rest), l.Usage("--%s needs %s", f.Names[0], what)
+		return len(rest), l.Usage("--%s needs %s", f.Name, what)
 	}
 	return need, l.add(f, strings.Join(rest[:need], "="), true)
 }
@@ -158,8 +161,8 @@ func (l *CommandLine) short(letters string, rest []string) (int, error) {
 		if f == nil {
 			return 0, l.unknown("-"+letters, "", false, rest)
 		}
-		if f.isBool() {
-			l.Flags = append(l.Flags, "--"+f.Names[0])
+		if f.IsBoolFlag() {
+			l.Flags = append(l.Flags, "--"+f.Name)
 			continue
 		}
 		if value := letters[i+len(name):]; value != "" {
@@ -172,7 +175,7 @@ func (l *CommandLine) short(letters string, rest []string) (int, error) {
 
 // add adds a flag with its value, if given.
 func (l *CommandLine) add(f *Flag, value string, given bool) error {
-	flag := "--" + f.Names[0]
+	flag := "--" + f.Name
 	if given && f.filled != "" && strings.TrimSpace(value) == "" {
 		return l.Usage("%s needs %s, not an empty value", flag, f.filled).WithHint("is a variable in the script unset?")
 	}
@@ -189,9 +192,9 @@ func (l *CommandLine) Lookup(name string) *Flag {
 	if len(l.Path) == 0 {
 		flags = l.common
 	}
-	for i := range flags {
-		if slices.Contains(flags[i].Names, name) {
-			return &flags[i]
+	for _, f := range flags {
+		if f.called(name) {
+			return f
 		}
 	}
 	return nil
@@ -201,7 +204,7 @@ func (l *CommandLine) Lookup(name string) *Flag {
 func (l *CommandLine) unknown(word, value string, given bool, rest []string) error {
 	f := l.Usage("there is no flag %s", word)
 	names := []string{"help", "version"}
-	names = append(names, wire.Map(l.Cmd.Flags, func(known Flag) string { return known.Names[0] })...)
+	names = append(names, wire.Map(l.Cmd.Flags, func(known *Flag) string { return known.Name })...)
 	at := len(l.Words) - len(rest) - 1
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	instead := func(flag string) []string { // returns the line with another flag and the same value
@@ -258,7 +261,7 @@ func (l *CommandLine) asParameter(param, value string, given bool, rest []string
 // ownerOf returns the first command that has the flag, or "".
 func ownerOf(root *Command, flag string) (owner string) {
 	root.Walk([]string{"rpcx"}, func(path []string, c *Command) {
-		if owner == "" && slices.ContainsFunc(c.Flags, func(f Flag) bool { return slices.Contains(f.Names, flag) }) {
+		if owner == "" && slices.ContainsFunc(c.Flags, func(f *Flag) bool { return f.called(flag) }) {
 			owner = strings.Join(path, " ")
 		}
 	})

@@ -18,7 +18,7 @@ type testFlags struct {
 }
 
 func (o *testFlags) tree() *Command {
-	return &Command{Name: "rpcx", Commands: []*Command{{Name: "call", Flags: []Flag{
+	return &Command{Name: "rpcx", Commands: []*Command{{Name: "call", Flags: []*Flag{
 		Bool("", "quiet", "s", "", &o.quiet), Text("", "jq", "q", "", &o.expr), List("", "arg", "", "`NAME VALUE`: set", &o.arg),
 		OptionalEnum("", "cache", "", &o.kept, []string{"shared", "private"}), Generic("", "timeout", "", &o.timeout),
 	}}}}
@@ -27,7 +27,7 @@ func (o *testFlags) tree() *Command {
 func parse(t *testing.T, words ...string) (*CommandLine, error) {
 	t.Helper()
 	o := &testFlags{}
-	return Parse(o.tree(), words, []Flag{Bool("", "verbose", "v", "", new(bool))}, o.tree)
+	return Parse(o.tree(), words, []*Flag{Bool("", "verbose", "v", "", new(bool))}, o.tree)
 }
 
 // TestParse checks that flags are accepted anywhere before "--", bundled or with values, and that a number or a word with a leading
@@ -102,6 +102,8 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
+func setTo(f *Flag, text string) error { return f.Set(f.Name, text) }
+
 // TestFlagValues checks that durations default to seconds and that sizes have binary units.
 func TestFlagValues(t *testing.T) {
 	for text, want := range map[string]time.Duration{"10": 10 * time.Second, "1m30s": 90 * time.Second, "0": time.Duration(unbounded)} {
@@ -111,7 +113,7 @@ func TestFlagValues(t *testing.T) {
 		}
 	}
 	var d Duration
-	if d.Or(time.Minute) != time.Minute || PositiveDuration("", "d", "", &d).Set("0") == nil || d.Set("-1s") == nil {
+	if d.Or(time.Minute) != time.Minute || setTo(PositiveDuration("", "d", "", &d), "0") == nil || d.Set("-1s") == nil {
 		t.Error("Duration accepts an invalid value, or Or returns the wrong one")
 	}
 	for text, want := range map[string]Size{"1000": 1000, "64K": 64 << 10, "2MiB": 2 << 20, "1g": 1 << 30} {
@@ -122,7 +124,7 @@ func TestFlagValues(t *testing.T) {
 	}
 	var n int64
 	number := Number("", "n", "", 1, &n)
-	if number.Set("0") == nil || number.Set("7") != nil || n != 7 {
+	if setTo(number, "0") == nil || setTo(number, "7") != nil || n != 7 {
 		t.Error("Number accepts a value below its minimum, or rejects a valid one")
 	}
 }

@@ -3,7 +3,6 @@ package cmdline
 import (
 	"context"
 	"slices"
-	"strings"
 )
 
 // A Command describes one command and its subcommands, for the command line, help, completion, and scripts/gen, which
@@ -13,7 +12,7 @@ type Command struct {
 	Usage       string                          `json:"usage"`
 	Args        string                          `json:"args,omitempty"`        // the placeholders of the arguments: "ENDPOINT METHOD [PARAMS...]"
 	Description string                          `json:"description,omitempty"` // paragraphs between blank lines; indented lines are verbatim
-	Flags       []Flag                          `json:"flags,omitempty"`
+	Flags       []*Flag                         `json:"flags,omitempty"`
 	Shared      []string                        `json:"shared,omitempty"` // the flags that `rpcx help --json` lists once for all commands
 	Commands    []*Command                      `json:"commands,omitempty"`
 	Examples    []Example                       `json:"examples,omitempty"`
@@ -44,25 +43,10 @@ type Example struct {
 	Command string `json:"command"`
 }
 
-// Execute runs the command of l. It calls started after setting the values of the flags.
-func Execute(ctx context.Context, l *CommandLine, started func()) error {
-	for _, word := range l.Flags {
-		name, value, given := strings.Cut(strings.TrimPrefix(word, "--"), "=")
-		if !given {
-			value = "true"
-		}
-		if err := l.Lookup(name).Set(value); err != nil {
-			return l.Usage("--%s: %v", name, err)
-		}
-	}
-	started()
-	return l.Cmd.Action(ctx)
-}
-
 // Value returns the value of the command's flag of this name, or nil.
 func (l *CommandLine) Value(name string) any {
 	if f := l.Lookup(name); f != nil {
-		return f.get()
+		return f.Get()
 	}
 	return nil
 }

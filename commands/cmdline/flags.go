@@ -33,32 +33,34 @@ const (
 
 // A Flag describes one flag and stores its value.
 type Flag struct {
-	Names    []string // without dashes, long name first
-	Arg      string   // the placeholder of its value: "FILE", "N", "auto|always|never", or "" without a value
-	Usage    string   // the help text without backquotes around Arg, and without a leading Arg and colon
-	Group    string   // its heading in help, or ""
+	Name     string // without dashes
+	Short    string // one letter, or ""
+	Arg      string // the placeholder of its value: "FILE", "N", "auto|always|never", or "" without a value
+	Usage    string // the help text without backquotes around Arg, and without a leading Arg and colon
+	Group    string // its heading in help, or ""
 	Repeated bool
 
 	Needs    string   // the requirement on the endpoint, or ""
 	With     string   // the flags, one of which is required, as "--a or --b"; or ""
 	Dialects []string // the dialects that have the flag, or nil for all
 
-	Set  func(text string) error // parses and stores a value
-	get  func() any
-	lone string // the value of the flag without a value, or "" if it needs one
-
+	set    func(text string) error // parses and stores a value
+	get    func() any
+	lone   string // the value of the flag without a value, or "" if it needs one
 	filled string // the kind of its value, for a flag that accepts no empty value
+	given  bool   // Set was called
+	wrong  error  // the last error of Set
 }
 
-// Filled returns f as a flag that accepts no empty value: a script with an unset variable must not run without its expectation
-// or its file. what is the kind of value.
-func (f Flag) Filled(what string) Flag {
+// Filled makes f a flag that accepts no empty value: a script with an unset variable must not run without its expectation
+// or its file. what is the kind of value. It returns f.
+func (f *Flag) Filled(what string) *Flag {
 	f.filled = what
 	return f
 }
 
 // Choices returns the valid values, or nil if any value is valid.
-func (f Flag) Choices() []string {
+func (f *Flag) Choices() []string {
 	if !strings.Contains(f.Arg, "|") || f.Arg != strings.ToLower(f.Arg) {
 		return nil
 	}
@@ -71,7 +73,7 @@ var argTypes = map[string]string{
 }
 
 // MarshalJSON returns the flag as `rpcx help --json` prints it.
-func (f Flag) MarshalJSON() ([]byte, error) {
+func (f *Flag) MarshalJSON() ([]byte, error) {
 	d := struct {
 		Name     string   `json:"name"`            // --name
 		Short    string   `json:"short,omitempty"` // -n
@@ -83,9 +85,9 @@ func (f Flag) MarshalJSON() ([]byte, error) {
 		Repeated bool     `json:"repeated,omitempty"`
 		Needs    string   `json:"needs,omitempty"`
 		With     string   `json:"with,omitempty"`
-	}{"--" + f.Names[0], "", cmp.Or(argTypes[f.Arg], "string"), f.Arg, f.Choices(), f.Usage, f.Group, f.Repeated, f.Needs, f.With}
-	if len(f.Names) > 1 {
-		d.Short = "-" + f.Names[1]
+	}{"--" + f.Name, "", cmp.Or(argTypes[f.Arg], "string"), f.Arg, f.Choices(), f.Usage, f.Group, f.Repeated, f.Needs, f.With}
+	if f.Short != "" {
+		d.Short = "-" + f.Short
 	}
 	switch {
 	case f.Arg == "":
@@ -96,16 +98,10 @@ func (f Flag) MarshalJSON() ([]byte, error) {
 	return scan.Marshal(d)
 }
 
-// isBool reports whether f takes no value.
-func (f *Flag) isBool() bool { return f.lone == "true" }
-
 // newFlag returns a flag. group is its heading in help. short is a one-letter name or "". The word in backquotes in
 // usage is the placeholder of its value.
-func newFlag(group, name, short, usage string, set func(text string) error, get func() any) Flag {
-	f := Flag{Names: []string{name}, Group: group, Set: set, get: get}
-	if short != "" {
-		f.Names = append(f.Names, short)
-	}
+func newFlag(group, name, short, usage string, set func(text string) error, get func() any) *Flag {
+	f := &Flag{Name: name, Short: short, Group: group, set: set, get: get}
 	f.Arg, f.Usage = unquote(usage)
 	return f
 }
@@ -128,7 +124,7 @@ func unquote(usage string) (arg, text string) {
 }
 
 // Bool returns a flag without a value, which it stores in to.
-func Bool(group, name, short, usage string, to *bool) Flag {
+func Bool(group, name, short, usage string, to *bool) *Flag {
 	f := newFlag(group, name, short, usage, func(text string) error {
 		on, err := strconv.ParseBool(text)
 		if err != nil {
@@ -142,10 +138,10 @@ func Bool(group, name, short, usage string, to *bool) Flag {
 }
 
 // Counted returns a Bool flag that can be repeated, as in -vv. count is the number of repetitions.
-func Counted(group, name, short, usage string, to *bool, count *int) Flag {
+func Counted(group, name, short, usage string, to *bool, count *int) *Flag {
 	f := Bool(group, name, short, usage, to)
-	set := f.Set
-	f.Set = func(text string) error {
+	set := f.set
+	f.set = func(text string) error {
 		*count++
 		return set(text)
 	}
@@ -153,7 +149,7 @@ func Counted(group, name, short, usage string, to *bool, count *int) Flag {
 }
 
 // Text returns a flag for a string, which it stores in to.
-func Text(group, name, short, usage string, to *string) Flag {
+func Text(group, name, short, usage string, to *string) *Flag {
 	return newFlag(group, name, short, usage, func(text string) error {
 		*to = text
 		return nil
@@ -161,7 +157,7 @@ func Text(group, name, short, usage string, to *string) Flag {
 }
 
 // OptionalText returns a flag for a string that may be empty. to stays nil without the flag.
-func OptionalText(group, name, usage string, to **string) Flag {
+func OptionalText(group, name, usage string, to **string) *Flag {
 	return newFlag(group, name, "", usage, func(text string) error {
 		*to = &text
 		return nil
@@ -169,7 +165,7 @@ func OptionalText(group, name, usage string, to **string) Flag {
 }
 
 // List returns a flag that can be repeated, and appends its values to to.
-func List(group, name, short, usage string, to *[]string) Flag {
+func List(group, name, short, usage string, to *[]string) *Flag {
 	f := newFlag(group, name, short, usage, func(text string) error {
 		*to = append(*to, text)
 		return nil
@@ -179,7 +175,7 @@ func List(group, name, short, usage string, to *[]string) Flag {
 }
 
 // Parsed returns a flag whose value read parses immediately.
-func Parsed(group, name, short, usage string, read func(text string) error) Flag {
+func Parsed(group, name, short, usage string, read func(text string) error) *Flag {
 	return newFlag(group, name, short, usage, read, func() any { return nil })
 }
 
@@ -190,12 +186,12 @@ type Value interface {
 }
 
 // Generic returns a flag with its own value type, which it stores in to.
-func Generic(group, name, usage string, to Value) Flag {
+func Generic(group, name, usage string, to Value) *Flag {
 	return newFlag(group, name, "", usage, to.Set, to.Get)
 }
 
 // Number returns a flag for a whole number that is not less than least, which it stores in to.
-func Number(group, name, usage string, least int64, to *int64) Flag {
+func Number(group, name, usage string, least int64, to *int64) *Flag {
 	return newFlag(group, name, "", usage, func(text string) error {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < least {
@@ -207,7 +203,7 @@ func Number(group, name, usage string, least int64, to *int64) Flag {
 }
 
 // PositiveDuration returns a flag for a duration above zero.
-func PositiveDuration(group, name, usage string, to *Duration) Flag {
+func PositiveDuration(group, name, usage string, to *Duration) *Flag {
 	return newFlag(group, name, "", usage, func(text string) error {
 		if err := to.Set(text); err != nil {
 			return err
@@ -220,7 +216,7 @@ func PositiveDuration(group, name, usage string, to *Duration) Flag {
 }
 
 // Enum returns a flag whose value is one of words.
-func Enum(group, name, usage string, to *string, words []string) Flag {
+func Enum(group, name, usage string, to *string, words []string) *Flag {
 	return newFlag(group, name, "", usage, func(text string) error {
 		if !slices.Contains(words, text) {
 			return fmt.Errorf("%q is not one of %s", text, strings.Join(words, ", "))
@@ -231,7 +227,7 @@ func Enum(group, name, usage string, to *string, words []string) Flag {
 }
 
 // OptionalEnum returns a flag whose value is one of words. The first word is the value of the lone flag.
-func OptionalEnum(group, name, usage string, to *string, words []string) Flag {
+func OptionalEnum(group, name, usage string, to *string, words []string) *Flag {
 	f := Enum(group, name, usage, to, words)
 	f.Arg, f.lone = "", words[0]
 	return f

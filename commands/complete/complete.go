@@ -105,8 +105,8 @@ func (l line) flags(applies Applies) (a answer) {
 		has = applies(l.CommandLine)
 	}
 	for _, f := range l.Cmd.Flags {
-		if has == nil || has(f.Names[0]) {
-			a.candidates = append(a.candidates, candidate{"--" + f.Names[0], f.Usage})
+		if has == nil || has(f.Name) {
+			a.candidates = append(a.candidates, candidate{"--" + f.Name, f.Usage})
 		}
 	}
 	a.candidates = append(a.candidates, candidate{"--help", "show the full help of this command"})

@@ -52,7 +52,7 @@ func TestManyMethods(t *testing.T) {
 	}
 	cache.KeepOutlines("ws://far.example/", "", cache.Outlines(c, cmdline.IsSafeName), catalog.Keep{})
 	root := &cmdline.Command{Commands: []*cmdline.Command{{
-		Name: "call", Args: "ENDPOINT METHOD [PARAMS...]", Flags: []cmdline.Flag{{Names: []string{"catalog"}, Arg: "FILE"}},
+		Name: "call", Args: "ENDPOINT METHOD [PARAMS...]", Flags: []*cmdline.Flag{{Name: "catalog", Arg: "FILE"}},
 	}}}
 	plain := quickest(func() {
 		var v any

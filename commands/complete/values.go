@@ -36,7 +36,7 @@ func (l line) value(f *cmdline.Flag, before, word string) answer {
 		return answer{files: before, kind: anyFile}
 	case f.Choices() != nil:
 		return words(before, f.Choices()...)
-	case f.Names[0] == "set":
+	case f.Name == "set":
 		return l.settings(before)
 	case strings.HasPrefix(f.Arg, "METHOD"):
 		a := l.methods(strings.TrimPrefix(word, before))
@@ -104,7 +104,7 @@ func (l line) argument(word string, root *cmdline.Command) answer {
 	case namesFile(name):
 		return answer{kind: anyFile}
 	default:
-		return words("", cmdline.Flag{Arg: name}.Choices()...)
+		return words("", (&cmdline.Flag{Arg: name}).Choices()...)
 	}
 }
 

@@ -31,8 +31,8 @@ type verbOptions struct {
 type verb struct {
 	name, args, usage string
 	description       string
-	flags             func(o *verbOptions) []cmdline.Flag // its own flags
-	prints            bool                                // whether the command has the flags for output
+	flags             func(o *verbOptions) []*cmdline.Flag // its own flags
+	prints            bool                                 // whether the command has the flags for output
 	run               func(ctx context.Context, run *env.Env, o *verbOptions) error
 	examples          []cmdline.Example
 }
@@ -66,8 +66,8 @@ var verbs = []verb{
 	{
 		name: "close", args: "NAME", usage: "end a session", run: runClose,
 		description: "Cancels the session's calls on the peer, and ends the session's process.",
-		flags: func(o *verbOptions) []cmdline.Flag {
-			return []cmdline.Flag{cmdline.Bool("", "all", "", "close all sessions of this user (instead of NAME)", &o.closeAll)}
+		flags: func(o *verbOptions) []*cmdline.Flag {
+			return []*cmdline.Flag{cmdline.Bool("", "all", "", "close all sessions of this user (instead of NAME)", &o.closeAll)}
 		},
 		examples: []cmdline.Example{
 			{Says: "Close all sessions", Command: "rpcx session close --all"},
@@ -78,9 +78,9 @@ var verbs = []verb{
 		name: "next", args: "NAME", usage: "claim the oldest call in a session's inbox", prints: true, run: runNext,
 		description: "Waits for a call in the inbox (connect --on NAME=inbox), and prints it as one line:\n" +
 			"{\"id\",\"method\",\"params\"}. No two processes get the same call.",
-		flags: func(o *verbOptions) []cmdline.Flag {
-			return []cmdline.Flag{
-				cmdline.Text("", "method", "", "claim only calls of the method `NAME`", &o.method),
+		flags: func(o *verbOptions) []*cmdline.Flag {
+			return []*cmdline.Flag{
+				cmdline.Text("", "method", "", "claim only calls of the method `NAME`", &o.method).Filled("the name of a method"),
 				cmdline.PositiveDuration("", "for", "exit with status 124 after `DURATION` without a call (no limit)", &o.waitFor),
 				cmdline.PositiveDuration("", "lease", "return a claimed call to the inbox if it is not answered within `DURATION` (60s)", &o.lease),
 			}
@@ -125,7 +125,7 @@ the calls in its inbox (--on NAME=inbox). NAME can also be written as @NAME.`
 
 func (v verb) command(run *env.Env) *cmdline.Command {
 	o := &verbOptions{}
-	var flags []cmdline.Flag
+	var flags []*cmdline.Flag
 	if v.flags != nil {
 		flags = v.flags(o)
 	}

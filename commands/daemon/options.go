@@ -134,7 +134,7 @@ func Keep(ctx context.Context, run *env.Env, o *Options) error {
 // allows --arg and --argjson, because hooks also use them.
 func refuseOutput(l *cmdline.CommandLine) error {
 	for _, known := range l.Cmd.Flags {
-		name, group := known.Names[0], known.Group
+		name, group := known.Name, known.Group
 		prints := group == cmdline.GroupOutput || group == cmdline.GroupExpect
 		prints = prints || slices.Contains([]string{"count", "until", "for"}, name)
 		if prints && name != "arg" && name != "argjson" && l.Has(name) {
@@ -167,8 +167,8 @@ type SessionFlags struct {
 }
 
 // Flags returns the flags of k.
-func (k *SessionFlags) Flags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (k *SessionFlags) Flags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.Text(cmdline.GroupSession, "session", "", "keep the connection in the background as @`NAME`", &k.session),
 		cmdline.Bool(cmdline.GroupSession, "ensure", "", "use the session if it already exists with the same endpoint, dialect, hooks, subscriptions and tape", &k.ensure),
 		cmdline.Generic(cmdline.GroupSession, "idle-exit", "close the session after `DURATION` without a command (1h; 0: never)", &k.idleExit),

@@ -27,9 +27,9 @@ type Evaluator struct {
 }
 
 // Flags returns the flags of w.
-func (w *Evaluator) Flags() []cmdline.Flag {
+func (w *Evaluator) Flags() []*cmdline.Flag {
 	w.cursor = -1
-	return []cmdline.Flag{
+	return []*cmdline.Flag{
 		cmdline.Bool(cmdline.GroupHotRepl, "complete", "", "print completions of CODE instead of evaluating it", &w.complete),
 		cmdline.Number("", "cursor", "complete at position `N` in CODE (by default, at its end)", 0, &w.cursor),
 		cmdline.Bool(cmdline.GroupHotRepl, "reset", "", "reset the peer's state instead of evaluating CODE", &w.Reset),
@@ -89,8 +89,8 @@ type Watch struct {
 }
 
 // Flags returns the flags of w.
-func (w *Watch) Flags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (w *Watch) Flags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.Number(cmdline.GroupHotRepl, "every", "evaluate METHOD, which is code, every `FRAMES` frames (1)", 1, &w.every),
 		cmdline.Bool("", "on-change", "", "print only values that differ from the previous one", &w.onChange),
 	}
@@ -124,9 +124,9 @@ type Journal struct {
 }
 
 // Flags returns the flags of j.
-func (j *Journal) Flags() []cmdline.Flag {
+func (j *Journal) Flags() []*cmdline.Flag {
 	j.limit = -1
-	return []cmdline.Flag{
+	return []*cmdline.Flag{
 		cmdline.Enum("", "kind", "`eval|command`: list only evaluations (eval) or commands (command)", &j.kind, []string{"eval", "command"}),
 		cmdline.Number("", "limit", "list the newest `N` entries", 0, &j.limit),
 	}

@@ -116,8 +116,8 @@ type CommonFlags struct {
 var errorForms = []string{"text", "json"}
 
 // Flags returns the flags of c.
-func (c *CommonFlags) Flags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (c *CommonFlags) Flags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.Counted(cmdline.GroupCommon, "verbose", "v", "trace connections and messages on stderr, with secrets redacted (-vv: also bytes and frames)", &c.Verbose, &c.verbose),
 		cmdline.Enum(cmdline.GroupCommon, "errors", "`text|json`: print text or JSON objects on stderr (text)", &c.errors, errorForms),
 		cmdline.Enum(cmdline.GroupCommon, "color", "`auto|always|never`: color the output (auto: only on a terminal)", &c.color, []string{"auto", "always", "never"}),

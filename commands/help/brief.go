@@ -61,12 +61,12 @@ var popular = []string{
 }
 
 // popularFlags returns the flags that -h shows if there is room.
-func popularFlags(d *cmdline.Command) []cmdline.Flag {
-	var shown []cmdline.Flag
+func popularFlags(d *cmdline.Command) []*cmdline.Flag {
+	var shown []*cmdline.Flag
 	for _, name := range popular {
 		for _, f := range d.Flags {
 			listens := f.Group != cmdline.GroupListen || strings.Contains(d.Args, "LISTEN")
-			if f.Names[0] == name && len(shown) < flagsShown && listens {
+			if f.Name == name && len(shown) < flagsShown && listens {
 				shown = append(shown, f)
 			}
 		}
@@ -75,7 +75,7 @@ func popularFlags(d *cmdline.Command) []cmdline.Flag {
 }
 
 // flagLine returns a flag and its usage, shortened to one line.
-func flagLine(f cmdline.Flag) string {
+func flagLine(f *cmdline.Flag) string {
 	form := fmt.Sprintf("  %-22s  ", flagForm(f))
 	return form + clause(f.Usage, Width-utf8.RuneCountInString(form))
 }

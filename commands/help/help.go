@@ -36,7 +36,7 @@ func NewCommand(run *env.Env, tree func() *cmdline.Command) *cmdline.Command {
 			{Says: "Learn how hooks answer the peer", Command: "rpcx help hooks"},
 			{Says: "Describe the call command as JSON, for a program", Command: "rpcx help call --json"},
 		},
-		Flags: append([]cmdline.Flag{
+		Flags: append([]*cmdline.Flag{
 			cmdline.Bool("", "json", "", "print the help as JSON", &asJSON),
 			cmdline.Bool("", "all", "", "print the whole manual page of a topic", &all),
 		}, run.Common.Flags()...),

@@ -117,11 +117,11 @@ var valueOf = map[string]string{
 }
 
 // flagsOf returns the flags, except --set, that a dialect shares with at most half of the dialects.
-func flagsOf(root *cmdline.Command, dialect string) (flags []cmdline.Flag) {
+func flagsOf(root *cmdline.Command, dialect string) (flags []*cmdline.Flag) {
 	root.Walk(nil, func(_ []string, c *cmdline.Command) {
 		for _, f := range c.Flags {
-			listed := slices.ContainsFunc(flags, func(known cmdline.Flag) bool { return known.Names[0] == f.Names[0] })
-			if !listed && slices.Contains(f.Dialects, dialect) && len(f.Dialects) <= len(all.Names())/2 && f.Names[0] != "set" {
+			listed := slices.ContainsFunc(flags, func(known *cmdline.Flag) bool { return known.Name == f.Name })
+			if !listed && slices.Contains(f.Dialects, dialect) && len(f.Dialects) <= len(all.Names())/2 && f.Name != "set" {
 				flags = append(flags, f)
 			}
 		}

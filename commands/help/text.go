@@ -13,7 +13,7 @@ import (
 
 // Text returns the help of the command name: one screen if brief is set, otherwise all. The manual has the same text. more
 // lists flags that do not apply to the endpoint.
-func Text(name string, d *cmdline.Command, more []cmdline.Flag, brief bool) string {
+func Text(name string, d *cmdline.Command, more []*cmdline.Flag, brief bool) string {
 	switch {
 	case brief:
 		return screen(name, d)
@@ -66,7 +66,7 @@ func start(d *cmdline.Command) string {
 }
 
 // isCommon reports whether all commands have the flag.
-func isCommon(f cmdline.Flag) bool { return f.Group == cmdline.GroupCommon }
+func isCommon(f *cmdline.Flag) bool { return f.Group == cmdline.GroupCommon }
 
 // commonFlags writes a sentence about the flags of all commands, which rpcx(1) lists.
 func commonFlags(b *strings.Builder, d *cmdline.Command) {
@@ -76,14 +76,14 @@ func commonFlags(b *strings.Builder, d *cmdline.Command) {
 }
 
 // has reports whether flags contains one of the flags in with, which has the form "--a or --b".
-func has(flags []cmdline.Flag, with string) bool {
-	return slices.ContainsFunc(flags, func(f cmdline.Flag) bool {
-		return slices.Contains(strings.FieldsFunc(with, func(r rune) bool { return r == ' ' || r == ',' }), "--"+f.Names[0])
+func has(flags []*cmdline.Flag, with string) bool {
+	return slices.ContainsFunc(flags, func(f *cmdline.Flag) bool {
+		return slices.Contains(strings.FieldsFunc(with, func(r rune) bool { return r == ' ' || r == ',' }), "--"+f.Name)
 	})
 }
 
 // furtherFlags names the flags that require another endpoint or another flag.
-func furtherFlags(b *strings.Builder, name string, shown, more []cmdline.Flag) {
+func furtherFlags(b *strings.Builder, name string, shown, more []*cmdline.Flag) {
 	var with []string
 	beside := map[string][]string{}
 	others := false
@@ -95,7 +95,7 @@ func furtherFlags(b *strings.Builder, name string, shown, more []cmdline.Flag) {
 		if beside[f.With] == nil {
 			with = append(with, f.With)
 		}
-		beside[f.With] = append(beside[f.With], "--"+f.Names[0])
+		beside[f.With] = append(beside[f.With], "--"+f.Name)
 	}
 	parts := wire.Map(with, func(w string) string { return "with " + w + ": " + strings.Join(beside[w], ", ") })
 	if parts != nil {
@@ -129,7 +129,7 @@ func subcommands(b *strings.Builder, d *cmdline.Command) {
 }
 
 // allFlags writes the flags below their headings, in the order of the headings' first flags.
-func allFlags(b *strings.Builder, flags []cmdline.Flag) {
+func allFlags(b *strings.Builder, flags []*cmdline.Flag) {
 	var groups []string
 	for _, f := range flags {
 		if !slices.Contains(groups, f.Group) {
@@ -147,10 +147,10 @@ func allFlags(b *strings.Builder, flags []cmdline.Flag) {
 }
 
 // flagForm returns a flag in the form "-q, --jq EXPR".
-func flagForm(f cmdline.Flag) string {
-	form := "    --" + f.Names[0]
-	if len(f.Names) > 1 {
-		form = "-" + f.Names[1] + ", --" + f.Names[0]
+func flagForm(f *cmdline.Flag) string {
+	form := "    --" + f.Name
+	if f.Short != "" {
+		form = "-" + f.Short + ", --" + f.Name
 	}
 	if f.Arg != "" {
 		form += " " + f.Arg
@@ -188,7 +188,7 @@ func references(b *strings.Builder, name string, d *cmdline.Command) {
 		return
 	}
 	see := []string{"params", "endpoints", "output", "statuses"}
-	if slices.ContainsFunc(d.Flags, func(f cmdline.Flag) bool { return f.Group == cmdline.GroupHooks }) {
+	if slices.ContainsFunc(d.Flags, func(f *cmdline.Flag) bool { return f.Group == cmdline.GroupHooks }) {
 		see = append(see, "hooks")
 	}
 	row(b, "", "See also rpcx help TOPIC: "+strings.Join(see, ", ")+".", 0)

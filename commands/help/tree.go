@@ -31,7 +31,7 @@ func printTree(root *cmdline.Command) error {
 // forms, m gets the most frequent one.
 func (m *manual) share() {
 	times, order := map[string]int{}, []string{}
-	forms := map[string]cmdline.Flag{}
+	forms := map[string]*cmdline.Flag{}
 	m.Walk(nil, func(_ []string, c *cmdline.Command) {
 		for _, f := range c.Flags {
 			form := string(scan.JSON(f))
@@ -42,15 +42,15 @@ func (m *manual) share() {
 	})
 	shared := map[string]string{} // by name
 	for _, form := range order {
-		if name := forms[form].Names[0]; times[form] > max(1, times[shared[name]]) {
+		if name := forms[form].Name; times[form] > max(1, times[shared[name]]) {
 			shared[name] = form
 		}
 	}
 	m.Walk(nil, func(_ []string, c *cmdline.Command) {
-		var own []cmdline.Flag
+		var own []*cmdline.Flag
 		for _, f := range c.Flags {
-			if shared[f.Names[0]] == string(scan.JSON(f)) {
-				c.Shared = append(c.Shared, "--"+f.Names[0])
+			if shared[f.Name] == string(scan.JSON(f)) {
+				c.Shared = append(c.Shared, "--"+f.Name)
 			} else {
 				own = append(own, f)
 			}
@@ -58,7 +58,7 @@ func (m *manual) share() {
 		c.Flags = own
 	})
 	for _, form := range order {
-		if shared[forms[form].Names[0]] == form {
+		if shared[forms[form].Name] == form {
 			m.Flags = append(m.Flags, forms[form])
 		}
 	}

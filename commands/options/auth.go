@@ -89,12 +89,12 @@ type Login struct {
 }
 
 // Flags returns the flags of l.
-func (l *Login) Flags() []cmdline.Flag {
-	return []cmdline.Flag{cmdline.OptionalText(cmdline.GroupConnection, "account", "use the login `NAME`, if rpcx auth has stored several", &l.account)}
+func (l *Login) Flags() []*cmdline.Flag {
+	return []*cmdline.Flag{cmdline.OptionalText(cmdline.GroupConnection, "account", "use the login `NAME`, if rpcx auth has stored several", &l.account)}
 }
 
 // UseFlag returns the flag of commands that forward other programs' messages.
-func (l *Login) UseFlag() cmdline.Flag {
+func (l *Login) UseFlag() *cmdline.Flag {
 	return cmdline.Bool(cmdline.GroupConnection, "use-login", "", "send the stored login to the peer of --to (LISTEN must be guarded: --token, client certificates, a Unix socket or stdio:)", &l.use)
 }
 

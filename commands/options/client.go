@@ -12,7 +12,7 @@ import (
 )
 
 // GraceFlag returns --grace, which bounds the wait for a stream's end after an error.
-func GraceFlag(to *cmdline.Duration) cmdline.Flag {
+func GraceFlag(to *cmdline.Duration) *cmdline.Flag {
 	return cmdline.PositiveDuration("", "grace", "wait up to `DURATION` for a stream to end after an error (1s)", to)
 }
 
@@ -35,14 +35,14 @@ type Client struct {
 }
 
 // Flags returns the flags of c. idle is the help text of --idle, which depends on the command.
-func (c *Client) Flags(run *env.Env, idle string) []cmdline.Flag {
+func (c *Client) Flags(run *env.Env, idle string) []*cmdline.Flag {
 	return append(c.Out.Flags(), c.ConnectingFlags(run, idle)...)
 }
 
 // ConnectingFlags returns the flags without those for output, for a command that does not print the peer's messages.
-func (c *Client) ConnectingFlags(run *env.Env, idle string) []cmdline.Flag {
-	var all []cmdline.Flag
-	for _, group := range [][]cmdline.Flag{
+func (c *Client) ConnectingFlags(run *env.Env, idle string) []*cmdline.Flag {
+	var all []*cmdline.Flag
+	for _, group := range [][]*cmdline.Flag{
 		c.Conn.Flags(), c.Conn.KeptFlags(), c.Handshake.flags(), c.Time.flags(idle), c.Hooks.Flags(), c.Record.Flags(), {writeOutFlag(run)}, run.Common.Flags(),
 	} {
 		all = append(all, group...)
@@ -79,17 +79,17 @@ const (
 	IdleNone   = "fail after `DURATION` without a message (no limit)"
 )
 
-func (t *Time) flags(idle string) []cmdline.Flag {
+func (t *Time) flags(idle string) []*cmdline.Flag {
 	return append(t.WholeFlags(), cmdline.Generic(cmdline.GroupTime, "idle", idle, &t.Idle))
 }
 
 // WholeFlags returns the flag that bounds the whole command.
-func (t *Time) WholeFlags() []cmdline.Flag {
-	return []cmdline.Flag{cmdline.Generic(cmdline.GroupTime, "timeout", "end the command with status 124 after `DURATION`", &t.Timeout)}
+func (t *Time) WholeFlags() []*cmdline.Flag {
+	return []*cmdline.Flag{cmdline.Generic(cmdline.GroupTime, "timeout", "end the command with status 124 after `DURATION`", &t.Timeout)}
 }
 
 // writeOutFlag returns -w. Parsing the flag creates the meter.
-func writeOutFlag(run *env.Env) cmdline.Flag {
+func writeOutFlag(run *env.Env) *cmdline.Flag {
 	return cmdline.Parsed(cmdline.GroupOutput, "write-out", "w", "print times, sizes and the exit status on stderr at the end, with the Go template `TEMPLATE` (json: all of them)", func(text string) (err error) {
 		run.Common.Meter, err = env.NewMeter(text, run.Started)
 		return err

@@ -94,7 +94,7 @@ func (c *Connection) Listener() *Connection {
 }
 
 // Flags returns the flags of a client.
-func (c *Connection) Flags() []cmdline.Flag {
+func (c *Connection) Flags() []*cmdline.Flag {
 	c.Noise = -1
 	return append(slices.Concat(c.SharedFlags(), c.route.flags(), c.Login.Flags(), c.Listen.Flags()),
 		cmdline.Number(cmdline.GroupConnection, "noise", "skip up to `N` lines from the child that are not messages (100)", 0, &c.Noise),
@@ -106,16 +106,16 @@ func (c *Connection) Flags() []cmdline.Flag {
 }
 
 // KeptFlags returns the flags of a client that caches the peer's responses.
-func (c *Connection) KeptFlags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (c *Connection) KeptFlags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.Bool(cmdline.GroupKept, "refresh", "", "request the peer's catalog (introspect) or results (ro) again, and update the cache", &c.Refresh),
 		cmdline.Bool(cmdline.GroupKept, "no-cache", "", "do not use the cached catalog of the peer (introspect) or cached results (ro)", &c.NoCache),
 	}
 }
 
 // SharedFlags returns the flags of both clients and listeners.
-func (c *Connection) SharedFlags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (c *Connection) SharedFlags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.Text(cmdline.GroupConnection, "dialect", "", "use the dialect `DIALECT`: "+strings.Join(all.Names(), ", ")+", or FILE.toml", &c.Dialect),
 		cmdline.List(cmdline.GroupConnection, "subprotocol", "", "offer the WebSocket subprotocol `NAME`", &c.subprotocols),
 		c.rootsFlag(),
@@ -127,19 +127,19 @@ func (c *Connection) SharedFlags() []cmdline.Flag {
 }
 
 // WebFlags returns the flags for requests to web servers.
-func (c *Connection) WebFlags() []cmdline.Flag {
+func (c *Connection) WebFlags() []*cmdline.Flag {
 	return append(c.route.flags(), c.rootsFlag(), c.insecureFlag(), c.connectFlag())
 }
 
-func (c *Connection) rootsFlag() cmdline.Flag {
+func (c *Connection) rootsFlag() *cmdline.Flag {
 	return cmdline.Text(cmdline.GroupConnection, "cacert", "", "verify the peer's certificate with the roots in `FILE` (PEM); a listener then requires client certificates", &c.tls.CACert)
 }
 
-func (c *Connection) insecureFlag() cmdline.Flag {
+func (c *Connection) insecureFlag() *cmdline.Flag {
 	return cmdline.Bool(cmdline.GroupConnection, "insecure", "k", "do not verify the server's certificate", &c.tls.Insecure)
 }
 
-func (c *Connection) connectFlag() cmdline.Flag {
+func (c *Connection) connectFlag() *cmdline.Flag {
 	return cmdline.PositiveDuration(cmdline.GroupConnection, "connect-timeout", "fail if connecting takes longer than `DURATION` (10s)", &c.connect)
 }
 
@@ -149,8 +149,8 @@ type Route struct {
 	resolve []string
 }
 
-func (r *Route) flags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (r *Route) flags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.OptionalText(cmdline.GroupConnection, "proxy", "connect through the proxy at `URL` (http, https, socks5 or socks5h; \"\" for none)", &r.proxy),
 		cmdline.List(cmdline.GroupConnection, "resolve", "", "`HOST:PORT:ADDRESS`: connect to ADDRESS for HOST:PORT, without resolving HOST", &r.resolve),
 	}

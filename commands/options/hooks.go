@@ -28,8 +28,8 @@ type Hooks struct {
 }
 
 // Flags returns the flags of h.
-func (h *Hooks) Flags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (h *Hooks) Flags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.List(cmdline.GroupHooks, "on", "", "`NAME=ANSWER`: answer the peer's requests for NAME with ANSWER: a command, jq:EXPR, json:VALUE or another kind of hook (rpcx help hooks)", &h.On),
 		cmdline.List(cmdline.GroupHooks, "hooks", "", "`DIR|FILE`: answer with the executables in DIR, or with the run members of the catalog FILE", &h.Files),
 		cmdline.Text(cmdline.GroupHooks, "on-open", "", "run `ANSWER`, a command or jq:EXPR, after the handshake of each connection", &h.onOpen).Filled("a command"),

@@ -28,8 +28,8 @@ type Listening struct {
 }
 
 // Flags returns the flags of l.
-func (l *Listening) Flags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (l *Listening) Flags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.List(cmdline.GroupListen, "allow-origin", "", "accept connections from web pages of `ORIGIN`", &l.origins),
 		cmdline.Generic(cmdline.GroupListen, "token", "require the bearer token in `@FILE`", &l.token),
 		cmdline.Bool(cmdline.GroupListen, "public", "", "accept clients from other machines without a token or client certificates", &l.public),

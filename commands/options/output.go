@@ -29,9 +29,9 @@ type Output struct {
 }
 
 // Flags returns the flags of o.
-func (o *Output) Flags() []cmdline.Flag {
+func (o *Output) Flags() []*cmdline.Flag {
 	o.expectCount = -1
-	return []cmdline.Flag{
+	return []*cmdline.Flag{
 		cmdline.Text(cmdline.GroupOutput, "jq", "q", "filter each value with the jq program `EXPR`", &o.JQ),
 		cmdline.Bool(cmdline.GroupOutput, "raw-output", "r", "print strings without quotes", &o.rawStrings),
 		cmdline.List(cmdline.GroupOutput, "arg", "", "`NAME VALUE`: set $NAME to the string VALUE in jq programs", &o.args),

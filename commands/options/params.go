@@ -26,8 +26,8 @@ func LoadCatalog(file string) (*catalog.Catalog, error) {
 }
 
 // Flags returns the flags of p.
-func (p *Params) Flags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (p *Params) Flags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.Text(cmdline.GroupParams, "catalog", "", "convert and check parameters with the catalog in `FILE`", &p.Catalog).Filled("a file"),
 		cmdline.Bool(cmdline.GroupParams, "no-check", "", "send parameters even if they do not match their schema", &p.NoCheck),
 		cmdline.Bool(cmdline.GroupParams, "dry-run", "", "print the message without sending it", &p.DryRun),

@@ -68,7 +68,7 @@ func apply(run *env.Env, p, over *profile.Profile) error {
 			continue
 		}
 		for _, val := range s.Values {
-			if err := f.Set(val); err != nil {
+			if err := f.Set(f.Name, val); err != nil {
 				return s.Fault(err)
 			}
 		}

@@ -36,22 +36,22 @@ const (
 )
 
 // Flags returns the flags of every command that can record its conversation.
-func (r *Record) Flags() []cmdline.Flag {
-	return append([]cmdline.Flag{
+func (r *Record) Flags() []*cmdline.Flag {
+	return append([]*cmdline.Flag{
 		cmdline.Text(cmdline.GroupRecord, "record", "", "record the conversation on a tape in `FILE`, with secrets redacted", &r.File).Filled("a file"),
 	}, r.sharedFlags()...)
 }
 
 // RecordFlags returns the flags of the command record.
-func (r *Record) RecordFlags() []cmdline.Flag {
-	return append([]cmdline.Flag{
+func (r *Record) RecordFlags() []*cmdline.Flag {
+	return append([]*cmdline.Flag{
 		cmdline.Text(cmdline.GroupRecord, "output", "o", "write the tape to `FILE`", &r.File),
 		cmdline.Bool(cmdline.GroupRecord, "split", "", "write one tape per connection: x-1.tape, x-2.tape and so on if FILE is x.tape", &r.split),
 	}, r.sharedFlags()...)
 }
 
-func (r *Record) sharedFlags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (r *Record) sharedFlags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.Bool(cmdline.GroupRecord, "force", "", "replace an existing tape", &r.force),
 		cmdline.Bool(cmdline.GroupRecord, "append", "", "append to an existing tape", &r.more),
 		cmdline.List(cmdline.GroupRecord, "redact", "", "also redact the values that the jq program `JQ` selects in each message (for example .params.card)", &r.redact),

@@ -70,8 +70,8 @@ type StopConditions struct {
 }
 
 // Flags returns the flags of e.
-func (e *StopConditions) Flags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (e *StopConditions) Flags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.Number("", "count", "stop after `N` values", 1, &e.Count),
 		cmdline.Text("", "until", "", "stop once the jq program `EXPR` is true for a value, and print that value last", &e.Until).Filled("a jq program"),
 		cmdline.PositiveDuration("", "for", "stop after `DURATION`", &e.For),
@@ -98,8 +98,8 @@ type Reconnect struct {
 }
 
 // Flags returns the flags of r.
-func (r *Reconnect) Flags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (r *Reconnect) Flags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.Bool(cmdline.GroupConnection, "reconnect", "", "connect and subscribe again after the connection is lost, and print a gap event", &r.on),
 		cmdline.Generic(cmdline.GroupConnection, "reconnect-for", "try to reconnect for at most `DURATION` after each loss (5m; 0: no limit)", &r.limit),
 	}

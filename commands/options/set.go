@@ -28,8 +28,8 @@ type Settings struct {
 }
 
 // Flags returns the flag of s.
-func (s *Settings) Flags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (s *Settings) Flags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.List(cmdline.GroupDialect, "set", "", "`NAME=TEXT`: set the dialect's value NAME to TEXT (NAME:=JSON: to a JSON value)", &s.given),
 	}
 }
@@ -130,7 +130,7 @@ type Handshake struct {
 	Shutdown      cmdline.Duration
 }
 
-func (h *Handshake) flags() []cmdline.Flag {
+func (h *Handshake) flags() []*cmdline.Flag {
 	return append(h.Set.Flags(),
 		cmdline.Text(cmdline.GroupScomp, "resume", "", "resume the peer's session `ID`, as printed by rpcx describe E -q .info.extra.sessionId", &h.resume),
 		cmdline.Bool(cmdline.GroupScriptling, "no-environment", "", "do not send environment.open and environment.close", &h.NoEnvironment),

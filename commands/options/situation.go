@@ -166,8 +166,8 @@ func Conditions() []Condition {
 // Describe adds the requirements of each flag to a command and its subcommands. words name the command.
 func Describe(c *cmdline.Command, words ...string) {
 	c.Walk(words, func(path []string, c *cmdline.Command) {
-		for i := range c.Flags {
-			describe(&c.Flags[i], strings.Join(path, " "))
+		for _, f := range c.Flags {
+			describe(f, strings.Join(path, " "))
 		}
 	})
 }
@@ -175,7 +175,7 @@ func Describe(c *cmdline.Command, words ...string) {
 func describe(f *cmdline.Flag, command string) {
 	for _, r := range table {
 		switch {
-		case !slices.Contains(r.flags, f.Names[0]) || r.commands != nil && !slices.Contains(r.commands, command):
+		case !slices.Contains(r.flags, f.Name) || r.commands != nil && !slices.Contains(r.commands, command):
 		case r.with == "":
 			f.Needs = r.needs.says()
 			if r.needs.has != nil {

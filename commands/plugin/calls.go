@@ -93,7 +93,7 @@ func (v verb) command(run *env.Env) *cmdline.Command {
 		usage += " [ARGS...] [key=value...]"
 		about += "\n\n" + argumentsDescription
 	}
-	flags := []cmdline.Flag{
+	flags := []*cmdline.Flag{
 		cmdline.Bool(groupPlugin, "values", "", "read and print transport values unchanged, such as {\"type\":\"int\",\"value\":1}", &o.values),
 		cmdline.Bool(cmdline.GroupParams, "dry-run", "", "print the message without sending it", &o.dryRun),
 	}

@@ -24,7 +24,7 @@ type describeOptions struct {
 
 func describeCommand(run *env.Env) *cmdline.Command {
 	o := &describeOptions{}
-	flags := []cmdline.Flag{
+	flags := []*cmdline.Flag{
 		cmdline.Bool("", "json", "", "print JSON, even on a terminal", &o.json),
 		cmdline.Bool("", "as-catalog", "", "print a catalog in the format of rpcx describe", &o.catalog),
 	}

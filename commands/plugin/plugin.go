@@ -31,8 +31,8 @@ type flags struct {
 
 const groupPlugin = "Plugin"
 
-func (o *flags) all(run *env.Env) []cmdline.Flag {
-	flags := []cmdline.Flag{
+func (o *flags) all(run *env.Env) []*cmdline.Flag {
+	flags := []*cmdline.Flag{
 		cmdline.Enum(groupPlugin, "log-level", "`trace|debug|info|warn|error|fatal`: show the plugin's log messages at this level and above (info)", &o.logLevel, format.LogLevels),
 		cmdline.Bool(groupPlugin, "no-environment", "", "do not send environment.open and environment.close", &o.Handshake.NoEnvironment),
 		cmdline.Bool(groupPlugin, "strict", "", "fail if a line from the plugin is not a message", &o.strict),
@@ -42,9 +42,9 @@ func (o *flags) all(run *env.Env) []cmdline.Flag {
 }
 
 // pluginsOnly removes the flags that do not apply to plugins.
-func pluginsOnly(flags []cmdline.Flag) []cmdline.Flag {
-	return slices.DeleteFunc(flags, func(f cmdline.Flag) bool {
-		return slices.Contains([]string{"dialect", "subprotocol", "runtime", "to"}, f.Names[0]) ||
+func pluginsOnly(flags []*cmdline.Flag) []*cmdline.Flag {
+	return slices.DeleteFunc(flags, func(f *cmdline.Flag) bool {
+		return slices.Contains([]string{"dialect", "subprotocol", "runtime", "to"}, f.Name) ||
 			slices.Contains([]string{cmdline.GroupScomp, cmdline.GroupScriptling, cmdline.GroupKept}, f.Group)
 	})
 }

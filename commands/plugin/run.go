@@ -19,7 +19,7 @@ type runOptions struct {
 
 func runCommand(run *env.Env) *cmdline.Command {
 	o := &runOptions{}
-	flags := []cmdline.Flag{cmdline.Text("", "file", "f", "read the steps from `FILE` (- for stdin)", &o.file)}
+	flags := []*cmdline.Flag{cmdline.Text("", "file", "f", "read the steps from `FILE` (- for stdin)", &o.file)}
 	return &cmdline.Command{
 		Name: "run", Usage: "run several steps over one connection", Args: "ENDPOINT -f STEPS",
 		Description: `STEPS is a file with one JSON object for each step. Each object has one of these members: call

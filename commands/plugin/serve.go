@@ -26,8 +26,8 @@ type serveOptions struct {
 
 func serveCommand(run *env.Env) *cmdline.Command {
 	o := &serveOptions{}
-	var flags []cmdline.Flag
-	for _, group := range [][]cmdline.Flag{
+	var flags []*cmdline.Flag
+	for _, group := range [][]*cmdline.Flag{
 		{
 			cmdline.Text(groupPlugin, "listen", "", "serve on `ENDPOINT`, such as http://127.0.0.1:0/, instead of stdin and stdout", &o.listen),
 			cmdline.Text(groupPlugin, "name", "", "set the library's name to `NAME` (by default, the catalog's name, or \"plugin\")", &o.name),

@@ -83,8 +83,8 @@ needs no other files; --format har prints a file for the network panel of a brow
 
 TAPE may be - for stdin. rpcx-tape(5) describes the format.`
 
-func (o *replayOptions) flags(run *env.Env) []cmdline.Flag {
-	flags := []cmdline.Flag{
+func (o *replayOptions) flags(run *env.Env) []*cmdline.Flag {
+	flags := []*cmdline.Flag{
 		cmdline.Text(groupPlay, "listen", "", "play the server for clients that connect to `LISTEN`", &o.listen),
 		cmdline.Text(groupPlay, "to", "", "play the client against `ENDPOINT`, and compare the peer's messages with the tape", &o.to),
 		cmdline.Text(groupCompare, "diff", "", "compare both sides of the conversation with `TAPE`, without a peer", &o.diff),

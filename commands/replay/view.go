@@ -30,8 +30,8 @@ type View struct {
 var viewForms = []string{"html", "har"}
 
 // Flags returns the flags of the views.
-func (v *View) Flags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (v *View) Flags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.Bool(groupView, "show", "", "print the conversation in two columns, with nested calls indented", &v.show),
 		cmdline.Enum(groupView, "format", "`html|har`: print the conversation as one web page (html), or for a browser's network panel (har)", &v.form, viewForms),
 		cmdline.Bool(groupView, "redactions", "", "list the redacted secrets: the line, the JSON pointer, and a number that equal secrets share", &v.redactions),

@@ -28,8 +28,8 @@ type CacheFlags struct {
 // cacheKinds are the values of --cache. The first is the default.
 var cacheKinds = []string{"shared", "private"}
 
-func (c *CacheFlags) Flags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (c *CacheFlags) Flags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.OptionalEnum(cmdline.GroupRO, "cache", "cache each result for as long as its cache.max-age allows (--cache=private: also results of calls with an identity: headers, a token, a certificate)", &c.keep, cacheKinds),
 	}
 }

@@ -16,8 +16,8 @@ type Retries struct {
 	Unsafe bool
 }
 
-func (r *Retries) Flags() []cmdline.Flag {
-	return []cmdline.Flag{
+func (r *Retries) Flags() []*cmdline.Flag {
+	return []*cmdline.Flag{
 		cmdline.Number("", "retry", "repeat a failed call up to `N` times if that is safe: the error is retryable, or the HTTP status is 429 or 503", 0, &r.N),
 		cmdline.Bool("", "retry-unsafe", "", "also repeat a POST that the server may have executed (HTTP status 502 or 504, or a lost response)", &r.Unsafe),
 	}

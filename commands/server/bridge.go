@@ -16,8 +16,8 @@ import (
 	"rpcx/wire/session/bridge"
 )
 
-func (o *Options) bridgeFlags() []cmdline.Flag {
-	return append([]cmdline.Flag{
+func (o *Options) bridgeFlags() []*cmdline.Flag {
+	return append([]*cmdline.Flag{
 		cmdline.Text(cmdline.GroupHooks, "to", "", "also offer the methods of `ENDPOINT`, in the dialect of LISTEN", &o.To),
 		o.Conn.Login.UseFlag(),
 	}, o.set.Flags()...)

@@ -46,9 +46,9 @@ type Options struct {
 const unnamed = "rpcx serve"
 
 // Flags returns the flags of o.
-func (o *Options) Flags(run *env.Env) []cmdline.Flag {
-	var flags []cmdline.Flag
-	for _, group := range [][]cmdline.Flag{
+func (o *Options) Flags(run *env.Env) []*cmdline.Flag {
+	var flags []*cmdline.Flag
+	for _, group := range [][]*cmdline.Flag{
 		o.Hooks.Flags(),
 		{
 			cmdline.Text(cmdline.GroupHooks, "catalog", "", "describe methods and check calls, using the catalog in `FILE`", &o.Catalog),

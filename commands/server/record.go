@@ -21,8 +21,8 @@ type RecordOptions struct {
 }
 
 // Flags returns the flags of the command.
-func (o *RecordOptions) Flags(run *env.Env) []cmdline.Flag {
-	flags := []cmdline.Flag{
+func (o *RecordOptions) Flags(run *env.Env) []*cmdline.Flag {
+	flags := []*cmdline.Flag{
 		cmdline.Text(cmdline.GroupRecord, "to", "", "forward messages to and from `ENDPOINT`", &o.To),
 		o.Conn.Login.UseFlag(),
 	}

@@ -103,8 +103,8 @@ difference is breaking, compatible or documentation.
 
 Each problem is a line on stdout. If a check fails, the exit status is 4.`
 
-func (o *validateOptions) flags(run *env.Env) []cmdline.Flag {
-	flags := []cmdline.Flag{
+func (o *validateOptions) flags(run *env.Env) []*cmdline.Flag {
+	flags := []*cmdline.Flag{
 		cmdline.Text(groupValues, "schema", "", "check values against the schema in `FILE[#PART]`", &o.schema),
 		cmdline.Bool(groupValues, "formats", "", "also check formats, such as date-time", &o.formats),
 		cmdline.Enum(groupValues, "draft", "`"+strings.Join(schema.Drafts, "|")+"`: use this draft for schemas that do not name one (2020-12)", &o.draft, schema.Drafts),

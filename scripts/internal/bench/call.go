@@ -20,7 +20,7 @@ func callRows() []row {
 			all := []client{
 				{"rpcx", l.rpcx("call", l.ws, "echo", "[1]")},
 				{netAlone, job{args: []string{l.at("raw"), "call", l.ws}}},
-				{"the libraries, doing nothing", job{args: []string{l.at("linked")}}},
+				{"the four libraries, doing nothing", job{args: []string{l.at("linked")}}},
 			}
 			return append(all, l.node()...), nil
 		}),
@@ -71,7 +71,7 @@ func startRows() []row {
 			all := []client{
 				{"rpcx", l.rpcx("--version")},
 				{"Go hello", job{args: []string{l.at("hello")}}},
-				{"the libraries, doing nothing", job{args: []string{l.at("linked")}}},
+				{"the four libraries, doing nothing", job{args: []string{l.at("linked")}}},
 			}
 			if found("jq") {
 				all = append(all, client{"jq -n 1", job{args: []string{"jq", "-n", "1"}}})

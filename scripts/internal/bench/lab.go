@@ -59,7 +59,7 @@ func (l *lab) build(profiled bool) error {
 	}
 	for _, name := range []string{"hello", "linked", "raw", "tuned", "server"} {
 		cmds = append(cmds, []string{
-			"go", "build", "-trimpath", "-ldflags", "-s -w",
+			"go", "build", "-tags", "urfave_cli_no_template", "-trimpath", "-ldflags", "-s -w",
 			"-o", l.at(name), "./scripts/internal/bench/" + name,
 		})
 	}

@@ -119,17 +119,17 @@ func (p *page) examples(d *cmdline.Command) {
 // A flagSet is a set of flags that the same verbs of a command share.
 type flagSet struct {
 	of    string
-	flags []cmdline.Flag
+	flags []*cmdline.Flag
 }
 
 // flagSets groups the flags of d's verbs by the verbs that share them, with the largest group first.
 func flagSets(d *cmdline.Command) (sets []flagSet) {
 	verbs := map[string][]string{} // by the flag's text in the manual
-	forms := map[string]cmdline.Flag{}
+	forms := map[string]*cmdline.Flag{}
 	var order []string
 	for _, c := range d.Commands {
 		for _, f := range c.Flags {
-			form := fmt.Sprintf("%q", []any{f.Names, f.Arg, f.Usage, f.Group, f.Needs, f.With})
+			form := fmt.Sprintf("%q", []any{f.Names(), f.Arg, f.Usage, f.Group, f.Needs, f.With})
 			if verbs[form] == nil {
 				order = append(order, form)
 				forms[form] = f
@@ -156,9 +156,9 @@ func flagSets(d *cmdline.Command) (sets []flagSet) {
 }
 
 // flagGroups writes the options of one command below the headings of their groups.
-func (p *page) flagGroups(flags []cmdline.Flag) {
+func (p *page) flagGroups(flags []*cmdline.Flag) {
 	var groups []string
-	byGroup := map[string][]cmdline.Flag{}
+	byGroup := map[string][]*cmdline.Flag{}
 	for _, f := range flags {
 		if f.Group == cmdline.GroupCommon { // rpcx(1) describes these flags
 			continue

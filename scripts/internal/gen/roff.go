@@ -175,9 +175,9 @@ const optionsIntro = "Each command's page has its flags. You can write them anyw
 	"the endpoint is a usage error; `rpcx COMMAND ENDPOINT --help` lists those that apply. All commands have these:"
 
 // flag writes one option.
-func (p *page) flag(f cmdline.Flag) {
+func (p *page) flag(f *cmdline.Flag) {
 	var names []string
-	for _, n := range f.Names {
+	for _, n := range f.Names() {
 		names = append(names, `\fB`+literal(dashed(n))+`\fR`)
 	}
 	slices.Reverse(names)

@@ -21,7 +21,7 @@ var speedRows = map[string][2]string{
 var speedNames = strings.NewReplacer("Go, net alone", "a Go program with only `net`", "Node, ws", "Node.js with `ws`")
 
 // linked is the client that makes no call. README does not mention its start-up time.
-const linked = "the libraries, doing nothing"
+const linked = "the four libraries, doing nothing"
 
 // speedText returns the sentences about the published report in README.
 func speedText() (string, error) {

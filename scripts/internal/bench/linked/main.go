@@ -1,4 +1,4 @@
-// Command linked is linked with rpcx's libraries but does not use them, which shows their part in rpcx's start-up cost.
+// Command linked is linked with rpcx's four libraries but does not use them, which shows their part in rpcx's start-up cost.
 package main
 
 import (
@@ -8,6 +8,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/itchyny/gojq"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/urfave/cli/v3"
 )
 
 func main() {
@@ -19,6 +20,7 @@ func main() {
 
 func use() {
 	ctx := context.Background()
+	_ = (&cli.Command{}).Run(ctx, os.Args)
 	if q, err := gojq.Parse(os.Args[1]); err == nil {
 		if c, err := gojq.Compile(q); err == nil {
 			c.Run(nil)
