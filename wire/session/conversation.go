@@ -156,6 +156,6 @@ func answerFunctions(r *relay.Client, e endpoint.Endpoint, o Options) error {
 		return err
 	}
 	s.upstream = func(dialect.Caller) relay.Backend { return r }
-	r.AnswerBy(s)
+	r.AnswerBy(relay.Answerer{Accept: s.Accept, Failure: s.Failure, Close: s.Close})
 	return nil
 }

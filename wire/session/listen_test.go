@@ -21,12 +21,7 @@ func TestAsksInsideAnExchange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := make(chan error, 1)
-	go func() { served <- s.Serve() }()
-	defer func() {
-		s.Close()
-		<-served
-	}()
+	testkit.Serve(t, s)
 	client := &mcpClient{t: t, url: s.Endpoint()}
 	asking, _ := client.do(http.MethodPost, `{"jsonrpc":"2.0","id":"a","method":"ask","params":[1]}`)
 	events := eventsOf(t, asking)

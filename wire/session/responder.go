@@ -237,13 +237,7 @@ func (s *responder) noteFailure(err error) {
 func (s *responder) Failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.failed == nil {
-		return nil
-	}
-	if f := wire.AsFault(s.failed); f != nil && f.Kind == wire.Helper {
-		return f
-	}
-	return wire.NewFault(wire.Helper, s.failed.Error(), s.failed)
+	return s.failed
 }
 
 func (s *responder) Close() error {

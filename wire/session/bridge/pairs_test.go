@@ -56,9 +56,7 @@ func serve(t *testing.T, at string, o session.Options) endpoint.Endpoint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan struct{})
-	go func() { defer close(done); _ = s.Serve() }()
-	t.Cleanup(func() { _ = s.Close(); <-done })
+	testkit.Serve(t, s)
 	return e
 }
 

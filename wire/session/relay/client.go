@@ -24,7 +24,7 @@ type Client struct {
 	tap   wire.Tap // receives those messages of the peer that this process receives; may be nil
 
 	mu        sync.Mutex
-	functions FunctionAnswerer // may be nil
+	functions Answerer
 	working   bool             // hooks in the other process are working
 	work      func(change int) // called with +1 when such hooks start to work and with -1 when they stop; may be nil
 }
@@ -64,21 +64,21 @@ func (r *Client) Answers() cache.Source {
 	return r.hello.Answers
 }
 
-// A FunctionAnswerer answers calls of this process's functions.
-type FunctionAnswerer interface {
-	Accept(c dialect.Caller) dialect.Handler
-	Failure() error // the first failure of a hook, or nil
-	Close() error
+// An Answerer answers calls of this process's functions.
+type Answerer struct {
+	Accept  func(c dialect.Caller) dialect.Handler
+	Failure func() error // returns the first failure of a hook, or nil; may be nil
+	Close   func() error // may be nil
 }
 
-// AnswerBy sets the FunctionAnswerer.
-func (r *Client) AnswerBy(a FunctionAnswerer) {
+// AnswerBy sets the Answerer.
+func (r *Client) AnswerBy(a Answerer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.functions = a
 }
 
-func (r *Client) answerer() FunctionAnswerer {
+func (r *Client) answerer() Answerer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.functions
@@ -99,7 +99,7 @@ func (f *ownFunctions) Handle(ctx context.Context, in *dialect.Inbound) (json.Ra
 		return nil, nil
 	}
 	s := f.r.answerer()
-	if s == nil {
+	if s.Accept == nil {
 		return nil, wire.NewError(wire.CodeNoMethod, "method not found")
 	}
 	if f.r.tap != nil {
@@ -187,7 +187,7 @@ func (r *Client) Event(m *wire.Message, ev *wire.Event) error {
 }
 
 func (r *Client) HookFailure() error {
-	if s := r.answerer(); s != nil {
+	if s := r.answerer(); s.Failure != nil {
 		return s.Failure()
 	}
 	return nil
@@ -200,7 +200,7 @@ func (r *Client) Err() error { return r.p.Err() }
 
 func (r *Client) Close() error {
 	err := r.p.Close()
-	if s := r.answerer(); s != nil {
+	if s := r.answerer(); s.Close != nil {
 		_ = s.Close()
 	}
 	return err

@@ -168,25 +168,13 @@ const answersMethod = "answers"
 // is the only one that has both a fallback and a pending call. If another version of rpcx runs the session and does not
 // have this method, AnswerFallback does nothing.
 func (r *Client) AnswerFallback(ctx context.Context, answer func(context.Context, dialect.Request) (json.RawMessage, error)) error {
-	r.AnswerBy(fallbackAnswerer(answer))
+	handle := func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+		return answer(ctx, dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Notification: in.Msg.Kind != wire.Request})
+	}
+	r.AnswerBy(Answerer{Accept: func(dialect.Caller) dialect.Handler { return dialect.Handler{Handle: handle} }})
 	_, err := r.Call(ctx, answersMethod, nil)
 	if wire.AsFault(err) == nil { // the other process does not have the method
 		return nil
 	}
 	return err
 }
-
-// A fallbackAnswerer answers requests without a hook.
-type fallbackAnswerer func(context.Context, dialect.Request) (json.RawMessage, error)
-
-func (answer fallbackAnswerer) Accept(dialect.Caller) dialect.Handler {
-	return dialect.Handler{Handle: answer.handle}
-}
-
-func (answer fallbackAnswerer) handle(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
-	return answer(ctx, dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID, Notification: in.Msg.Kind != wire.Request})
-}
-
-func (answer fallbackAnswerer) Failure() error { return nil }
-
-func (answer fallbackAnswerer) Close() error { return nil }
