@@ -10,6 +10,7 @@ import (
 	"rpcx/commands/request"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/redact"
 	"rpcx/wire/scan"
 )
 
@@ -68,7 +69,7 @@ func (f *flow) failure(j *job, err error) {
 	if e != nil {
 		f.first.note(j, e)
 	} else {
-		e = wire.NewError(wire.CodeServer, fault.Message)
+		e = wire.NewError(wire.CodeServer, redact.Known(fault.Message))
 		if fault.Kind != wire.Timeout { // the line of a timeout is sufficient
 			f.fault = cmdline.Worst(errors.Join(f.fault, fault))
 		}
