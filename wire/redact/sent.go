@@ -24,9 +24,15 @@ const (
 // sent contains the secrets that Known masks.
 var sent struct {
 	mu   sync.Mutex
-	all  map[string]bool
+	all  map[string]string                // the secrets by their spellings
 	mask atomic.Pointer[strings.Replacer] // nil if there are no such secrets
-	list atomic.Pointer[[][]byte]         // longest first; stored after mask
+	list atomic.Pointer[[]spelling]       // longest first; stored after mask
+}
+
+// A spelling is one form of a secret.
+type spelling struct {
+	text   []byte
+	secret string
 }
 
 // fewSecrets is the number of secrets up to which separate searches are faster than one replacer.
@@ -41,13 +47,13 @@ func Sent(values ...string) {
 	defer sent.mu.Unlock()
 	all := maps.Clone(sent.all)
 	if all == nil {
-		all = map[string]bool{}
+		all = map[string]string{}
 	}
 	for _, v := range values {
 		quoted := string(scan.JSON(v))
 		for _, spelled := range []string{v, quoted[1 : len(quoted)-1], url.QueryEscape(v), url.PathEscape(v)} {
-			if len(v) >= shortestSecret && len(all) < maxSecrets {
-				all[spelled] = true
+			if all[spelled] == "" && len(v) >= shortestSecret && len(all) < maxSecrets {
+				all[spelled] = v
 			}
 		}
 	}
@@ -57,9 +63,9 @@ func Sent(values ...string) {
 	sent.all = all
 	longest := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
-	var each [][]byte
+	var each []spelling
 	for _, v := range longest {
-		pairs, each = append(pairs, v, Mark), append(each, []byte(v))
+		pairs, each = append(pairs, v, Mark), append(each, spelling{[]byte(v), all[v]})
 	}
 	sent.mask.Store(strings.NewReplacer(pairs...))
 	sent.list.Store(&each)
@@ -110,19 +116,27 @@ func Known(text string) string {
 	return text
 }
 
-// Repeated returns the sent secrets that occur in b, for another process that masks them when it shows b.
+// Repeated returns the sent secrets that occur in b, for another process that masks them when it shows b. b is JSON, whose
+// strings may contain JSON.
 func Repeated(b []byte) (list []string) {
 	all := sent.list.Load()
 	if all == nil {
 		return nil
 	}
+	inner := b
+	if bytes.IndexByte(b, '\\') >= 0 {
+		inner = []byte(unescaped().Replace(string(b)))
+	}
 	for _, v := range *all {
-		if bytes.Contains(b, v) {
-			list = append(list, string(v))
+		if (bytes.Contains(b, v.text) || bytes.Contains(inner, v.text)) && !slices.Contains(list, v.secret) {
+			list = append(list, v.secret)
 		}
 	}
 	return list
 }
+
+// unescaped replaces the escapes of the characters with which JSON in strings is written.
+var unescaped = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer(`\\`, `\`, `\"`, `"`) })
 
 // HasKnown reports whether b contains a sent secret.
 func HasKnown(b []byte) bool {
@@ -131,7 +145,7 @@ func HasKnown(b []byte) bool {
 		return false
 	}
 	if len(*all) <= fewSecrets {
-		return slices.ContainsFunc(*all, func(v []byte) bool { return bytes.Contains(b, v) })
+		return slices.ContainsFunc(*all, func(v spelling) bool { return bytes.Contains(b, v.text) })
 	}
 	return !bytes.Equal(masked(b), b)
 }

@@ -30,3 +30,18 @@ func TestSent(t *testing.T) {
 		}
 	}
 }
+
+// Another process learns the secrets themselves, because it may show them in another spelling.
+func TestRepeated(t *testing.T) {
+	Sent(`r3pe"at\ed`)
+	for _, in := range []string{
+		`r3pe"at\ed`,
+		`{"message":"bad key r3pe\"at\\ed"}`,
+		`{"message":"the peer sent {\"key\":\"r3pe\\\"at\\\\ed\"}"}`,
+		`{"url":"/?key=r3pe%22at%5Ced"}`,
+	} {
+		if got := Repeated([]byte(in)); len(got) != 1 || got[0] != `r3pe"at\ed` {
+			t.Errorf("%s: %q", in, got)
+		}
+	}
+}
