@@ -68,17 +68,22 @@ func startChild(ctx context.Context, cmd *exec.Cmd, pipes childPipes, c transpor
 	if err := ctx.Err(); err != nil {
 		return nil, wire.NewFault(wire.Unreachable, "not started: "+err.Error(), err)
 	}
-	out := &stderr{to: c.Stderr}
-	cmd.Stderr, cmd.WaitDelay = out, stderrTimeout
+	pump, stderr, err := newStderrPump(c.Stderr)
+	if err != nil {
+		return nil, noDescriptors(err)
+	}
+	cmd.Stderr = stderr
 	if cmd.Stdout == nil {
-		cmd.Stdout = out // over ipc, the child's stdout is only output for the user
+		cmd.Stdout = stderr // over ipc, the child's stdout is only output for the user
 	}
 	p, err := Start(cmd)
+	stderr.Close()
 	if err != nil {
+		pump.close(context.Background(), 0)
 		return nil, err
 	}
 	c.Watch.Tell(wire.Fact{Step: "child", Text: fmt.Sprintf("started as process %d: %s", p.Pid(), transport.ShownCommand(cmd.Args))})
-	return newChildStream(p, pipes, out, c), nil
+	return newChildStream(p, pipes, pump, c), nil
 }
 
 func noDescriptors(err error) *wire.Fault {

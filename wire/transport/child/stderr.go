@@ -2,12 +2,16 @@ package child
 
 import (
 	"bytes"
+	"context"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/transport"
 )
 
 // rpcx keeps this much of a child's stderr, for the error when the child ends.
@@ -16,30 +20,14 @@ const (
 	tailWidth = 500 // in bytes
 )
 
-// stderr is the writer for a child's stderr. It passes everything on and keeps the last lines that are not blank.
-type stderr struct {
-	writing sync.Mutex // held while to is in use
-	to      io.Writer  // may be nil
-	failed  bool       // to has failed, which must not delay the child
-
+// A tail is a writer that keeps the last lines which are not blank.
+type tail struct {
 	mu   sync.Mutex
 	kept []string
 	line []byte // the last line, which is incomplete
 }
 
-// Write implements io.Writer.
-func (t *stderr) Write(p []byte) (int, error) {
-	t.keep(p)
-	t.writing.Lock()
-	defer t.writing.Unlock()
-	if t.to != nil && !t.failed {
-		_, err := t.to.Write(p)
-		t.failed = err != nil
-	}
-	return len(p), nil
-}
-
-func (t *stderr) keep(p []byte) {
+func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for rest := p; len(rest) > 0; {
@@ -51,18 +39,11 @@ func (t *stderr) keep(p []byte) {
 		}
 		rest = more
 	}
-}
-
-// flush writes an incomplete last line, unless a write is in progress, whose writer may be slow.
-func (t *stderr) flush() {
-	if f, ok := t.to.(wire.Flusher); ok && t.writing.TryLock() {
-		defer t.writing.Unlock()
-		f.Flush()
-	}
+	return len(p), nil
 }
 
 // lines returns the last lines. The very last one may be incomplete.
-func (t *stderr) lines() []string {
+func (t *tail) lines() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return appendLine(slices.Clone(t.kept), t.line)
@@ -77,4 +58,62 @@ func appendLine(lines []string, line []byte) []string {
 		lines = slices.Delete(lines, 0, 1)
 	}
 	return append(lines, text)
+}
+
+// stderrPump forwards a child's stderr and keeps its last lines.
+type stderrPump struct {
+	tail
+	r    *os.File
+	done chan struct{}
+}
+
+// newStderrPump starts copying. The returned file is the child's end of the pipe.
+func newStderrPump(to io.Writer) (*stderrPump, *os.File, error) {
+	r, w, err := PipeFrom()
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &stderrPump{r: r, done: make(chan struct{})}
+	go p.run(to)
+	return p, w, nil
+}
+
+func (p *stderrPump) run(to io.Writer) {
+	defer close(p.done)
+	if f, ok := to.(wire.Flusher); ok {
+		defer f.Flush() // writes an incomplete last line
+	}
+	buf := make([]byte, 4096)
+	for {
+		n, err := p.r.Read(buf)
+		p.tail.Write(buf[:n])
+		if to != nil && n > 0 {
+			if _, werr := to.Write(buf[:n]); werr != nil {
+				to = nil // a writer that fails must not delay the child
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// settle waits for the end of stderr, but at most d, because a grandchild may keep stderr open.
+func (p *stderrPump) settle(d time.Duration) {
+	select {
+	case <-p.done:
+	case <-time.After(d):
+	}
+}
+
+// close stops copying when everything that has been written so far is copied. The copying may take at most d.
+func (p *stderrPump) close(hurry context.Context, d time.Duration) {
+	p.settle(stderrTimeout)
+	p.r.Close()
+	patience, cancel := transport.Within(hurry, d, stderrTimeout)
+	defer cancel()
+	select {
+	case <-p.done:
+	case <-patience.Done(): // the writer may be slow
+	}
 }

@@ -37,7 +37,7 @@ type childPipes struct {
 type childStream struct {
 	childPipes
 	p       *Process
-	stderr  *stderr
+	stderr  *stderrPump
 	timeout time.Duration   // the limit for each step of Close
 	hurry   context.Context // Config.Hurry
 
@@ -52,7 +52,7 @@ type childStream struct {
 	inClosed          atomic.Bool // set by CloseWrite
 }
 
-func newChildStream(p *Process, pipes childPipes, stderr *stderr, c transport.Config) *childStream {
+func newChildStream(p *Process, pipes childPipes, stderr *stderrPump, c transport.Config) *childStream {
 	s := &childStream{
 		childPipes: pipes, p: p, stderr: stderr, timeout: c.CloseTimeout, hurry: c.Hurry,
 		closing: make(chan struct{}), ended: make(chan struct{}),
@@ -127,7 +127,9 @@ func (s *childStream) waitExit(d time.Duration) bool {
 
 // exitError returns the error for a connection that ended because the child exited.
 func (s *childStream) exitError() *wire.CloseError {
-	s.stderr.flush()
+	if !wire.IsClosed(s.closing) {
+		s.stderr.settle(stderrTimeout)
+	}
 	exit, signal := s.p.Status()
 	return &wire.CloseError{
 		Clean: exit == 0,
@@ -206,7 +208,7 @@ func (s *childStream) close() {
 	case <-patience.Done():
 	}
 	s.p.EndWithin(s.hurry, s.timeout)
-	s.stderr.flush()
+	s.stderr.close(s.hurry, s.timeout)
 	s.out.Close()
 	<-drained
 }
