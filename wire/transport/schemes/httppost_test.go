@@ -57,6 +57,7 @@ func TestPostAnswers(t *testing.T) {
 	noLeaks(t)
 	l := listening(t, "http://127.0.0.1:0/", transport.Config{})
 	note, result, other := `{"method":"n"}`, `{"id":1,"result":2}`, `{"id":2,"result":3}`
+	large := `{"id":1,"result":"` + strings.Repeat("x", 100<<10) + `"}`
 	for name, tt := range map[string]struct {
 		accept string
 		sent   []string
@@ -73,6 +74,7 @@ func TestPostAnswers(t *testing.T) {
 		"a client that accepts no events":   {accept: "application/json", sent: []string{note, result, other}, errs: []error{httpserver.ErrNoStream, nil, httpserver.ErrNoStream}, status: 200, media: "application/json", body: result},
 		"a client that accepts anything":    {accept: "*/*", sent: []string{note, result}, errs: []error{httpserver.ErrNoStream, nil}, status: 200, media: "application/json", body: result},
 		"a client without an Accept header": {sent: []string{`[{"id":1,"result":2}]`}, status: 200, media: "application/json", body: `[{"id":1,"result":2}]`},
+		"more after a large response":       {accept: "application/json", sent: []string{large, other, note}, errs: []error{nil, httpserver.ErrNoStream, httpserver.ErrNoStream}, status: 200, media: "application/json", body: large},
 		"only a notification":               {sent: []string{note}, errs: []error{httpserver.ErrNoStream}, status: 204},
 	} {
 		t.Run(name, func(t *testing.T) {
