@@ -137,6 +137,9 @@ func kept(i int32, found []match.Difference) []*Found {
 		d.Want, d.Got = bytes.Clone(d.Want), bytes.Clone(d.Got)
 		if m := d.Moved; m != nil {
 			d.Moved = &match.Moved{To: m.To, Around: bytes.Clone(m.Around)}
+			if n > 0 && all[n-1].Moved != nil && bytes.Equal(m.Around, all[n-1].Moved.Around) {
+				d.Moved.Around = all[n-1].Moved.Around // all of them share one copy
+			}
 		}
 		all[n] = &Found{Difference: d, entry: i, twin: transcript.None}
 	}

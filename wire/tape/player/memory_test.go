@@ -253,3 +253,18 @@ func TestOnlyTimesDiffer(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Differences of one message share a copy of the value that contains them, because a message can be large.
+func TestMovedDifferencesShareTheirSurroundings(t *testing.T) {
+	around := []byte(`{"one":1,"two":2}`)
+	found := make([]match.Difference, 3)
+	for i := range found {
+		found[i] = match.Difference{Moved: &match.Moved{Around: around}}
+	}
+	all := kept(0, found)
+	for _, f := range all[1:] {
+		if &f.Moved.Around[0] != &all[0].Moved.Around[0] || &f.Moved.Around[0] == &around[0] {
+			t.Error("the differences have copies of their own, or none")
+		}
+	}
+}
