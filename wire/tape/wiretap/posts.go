@@ -38,7 +38,7 @@ type post struct {
 	was    map[string]wire.ID // the id that the client used, by the id that replaced it because another POST already had the same
 	owed   int                // how many responses are missing
 	over   bool
-	queue  [][]byte      // messages that have not been sent yet
+	queue  [][]byte      // messages that have not been sent yet, or whose sending has not ended
 	wake   chan struct{} // has a value if queue or over has changed
 	stream string        // the name, as JSON, of the stream that a response may have opened, or ""
 	begun  bool          // an item of that stream has arrived
@@ -88,13 +88,14 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 		defer p.mu.Unlock()
 		p.forget(t)
 		p.end(t)
+		p.drop(t, len(t.queue))
 		return err
 	}
 	t.deliver(ctx, p)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.end(t)
-	p.take(t)
+	p.drop(t, len(t.queue))
 	if t.owed > 0 {
 		return p.serverErr
 	}
@@ -203,7 +204,7 @@ func (p *Posts) give(msg []byte) {
 	last := to.begun && isEnd(msg)
 	switch {
 	case p.queued > maxQueued && len(to.queue) > 1:
-		p.take(to)
+		p.drop(to, len(to.queue))
 		p.end(to)
 	case to.owed > 0, answered == 0 && !last:
 	case answered > 0 && opened != "" && len(p.rules.Shape().Streams) > 0 && takesStream(to.conn):

@@ -275,17 +275,22 @@ func TestPostsWithTheSameID(t *testing.T) {
 // A deaf client does not read.
 type deaf struct {
 	wire.Conn
-	gone chan struct{}
+	sending chan struct{} // has a value if a message is being sent
+	gone    chan struct{}
 }
 
-func (d *deaf) Send([]byte) error { <-d.gone; return io.ErrClosedPipe }
+func (d *deaf) Send([]byte) error {
+	d.sending <- struct{}{}
+	<-d.gone
+	return io.ErrClosedPipe
+}
 
 // A client that does not read does not delay the others.
 func TestAClientThatDoesNotRead(t *testing.T) {
 	far, server := transport.Pair()
 	posts, _ := newPosts(t, far)
 	client, near := transport.Pair()
-	d, done := &deaf{near, make(chan struct{})}, make(chan error, 1)
+	d, done := &deaf{near, make(chan struct{}, 1), make(chan struct{})}, make(chan error, 1)
 	go func() { done <- posts.Pass(t.Context(), d, nil) }()
 	_ = client.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"a"}`))
 	_, _ = server.Recv()
@@ -301,5 +306,31 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 		if err := <-end; err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// The limit for queued messages includes the message that a client has not accepted yet.
+func TestAMessageIsQueuedUntilItsClientAcceptsIt(t *testing.T) {
+	far, server := transport.Pair()
+	posts, _ := newPosts(t, far)
+	client, near := transport.Pair()
+	d, done := &deaf{near, make(chan struct{}, 1), make(chan struct{})}, make(chan error, 1)
+	go func() { done <- posts.Pass(t.Context(), d, nil) }()
+	_ = client.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"a"}`))
+	_, _ = server.Recv()
+	answer := `{"jsonrpc":"2.0","id":1,"result":"unread"}`
+	_ = server.Send([]byte(answer))
+	<-d.sending
+	queued := func() int {
+		posts.mu.Lock()
+		defer posts.mu.Unlock()
+		return posts.queued
+	}
+	if n := queued(); n != len(answer) {
+		t.Errorf("%d bytes are queued, want %d", n, len(answer))
+	}
+	close(d.gone)
+	if err := <-done; err != nil || queued() != 0 {
+		t.Errorf("%d bytes are queued after the POST, which ended with %v", queued(), err)
 	}
 }

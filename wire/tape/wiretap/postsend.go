@@ -26,12 +26,20 @@ func (t *post) deliver(ctx context.Context, p *Posts) {
 	}
 	for {
 		p.mu.Lock()
-		msgs, over := p.take(t), t.over
+		var msg []byte
+		if len(t.queue) > 0 {
+			msg = t.queue[0]
+		}
+		over := t.over
 		p.mu.Unlock()
-		for _, msg := range msgs {
+		if msg != nil {
 			if t.conn.Send(msg) != nil {
 				return
 			}
+			p.mu.Lock()
+			p.drop(t, 1)
+			p.mu.Unlock()
+			continue
 		}
 		if over {
 			return
@@ -46,14 +54,13 @@ func (t *post) deliver(ctx context.Context, p *Posts) {
 	}
 }
 
-// take removes the queue of t, and returns its messages.
-func (p *Posts) take(t *post) [][]byte {
-	msgs := t.queue
-	t.queue = nil
-	for _, msg := range msgs {
-		p.queued -= len(msg)
+// drop removes the first n messages, or as many as there are, from the queue of t.
+func (p *Posts) drop(t *post, n int) {
+	for i := range min(n, len(t.queue)) {
+		p.queued -= len(t.queue[i])
+		t.queue[i] = nil
 	}
-	return msgs
+	t.queue = t.queue[min(n, len(t.queue)):]
 }
 
 // rouse makes deliver look at t again.
