@@ -46,7 +46,7 @@ func ParseArguments(words []string, o Options) (Arguments, error) {
 		a.Args = scan.ArrayOf(list...)
 	}
 	if p.built != nil {
-		a.Kwargs = p.built.json
+		a.Kwargs = p.built.json()
 	}
 	for at, hook := range p.funcs {
 		hooks["/kwargs"+at] = hook

@@ -9,84 +9,103 @@ import (
 	"strconv"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/schema"
 )
 
-// A builder builds params. Each word sets a value inside the JSON of the words before it. All other parts keep their
-// digits and their order.
-type builder struct {
-	json  json.RawMessage   // the params so far, or nil
-	given map[string]string // by JSON pointer: the word that set this value or first led into it
-	whole map[string]bool   // by JSON pointer: a word has set the whole value
-}
-
-func newBuilder(start json.RawMessage) *builder {
-	return &builder{json: start, given: map[string]string{}, whole: map[string]bool{}}
+// A node is a value that words build: the JSON in raw, or an object or array of nodes once a word has led into it. All other
+// parts keep their digits and their order. Each word takes time proportional to its path and not to the whole value, because
+// there may be thousands of words.
+type node struct {
+	kind  byte            // 'o' object, 'a' array, or 0 for the value in raw
+	raw   json.RawMessage // nil if there is no value yet
+	keys  [][]byte        // of an object: the keys of members as written, without quotes
+	list  []*node         // members or elements
+	given string          // the word that set this value or first led into it, or ""
+	whole bool            // given has set the whole value
 }
 
 // set stores v at path and returns the JSON pointer of that place. It returns an error if another word has set the
 // value.
-func (b *builder) set(path []step, v json.RawMessage, word string) (pointer string, err error) {
-	vals := []json.RawMessage{b.json} // the values on the way; nil if missing
-	for i, s := range path {
-		if b.whole[pointer] {
-			return "", errors.New("its value was already set by " + clip(b.given[pointer]))
+func (n *node) set(path []step, v json.RawMessage, word string) (pointer string, err error) {
+	for _, s := range path {
+		if n.whole {
+			return "", errors.New("its value was already set by " + clip(n.given))
 		}
-		kind := scan.Type(vals[i])
-		if vals[i] != nil && (s.more && kind != 'a' || !s.more && kind != 'o') {
-			what := cmp.Or(map[byte]string{'o': "an object", 'a': "an array"}[kind], "a plain value")
-			if given := b.given[pointer]; given != "" {
-				what += " because of " + clip(given)
+		if n.open(s); s.more && n.kind != 'a' || !s.more && n.kind != 'o' {
+			what := cmp.Or(map[byte]string{'o': "an object", 'a': "an array"}[n.kind], "a plain value")
+			if n.given != "" {
+				what += " because of " + clip(n.given)
 			}
 			return "", fmt.Errorf("its key continues inside %s", what)
 		}
-		b.given[pointer] = cmp.Or(b.given[pointer], word)
-		child, token := s.in(vals[i])
-		vals, pointer = append(vals, child), pointer+"/"+token
+		n.given = cmp.Or(n.given, word)
+		child, token := n.child(s)
+		n, pointer = child, pointer+"/"+token
 	}
-	if given := b.given[pointer]; given != "" {
-		return "", fmt.Errorf("%s was already set by %s", where(path), clip(given))
+	if n.given != "" {
+		return "", fmt.Errorf("%s was already set by %s", where(path), clip(n.given))
 	}
-	b.given[pointer], b.whole[pointer] = word, true
-	for i, s := range slices.Backward(path) {
-		v = s.with(vals[i], v)
-	}
-	b.json = v
+	*n = node{raw: v, given: word, whole: true}
 	return pointer, nil
 }
 
-// in returns the value of the step in val, or nil if it is missing, and its token in a JSON pointer. If a member is repeated, it
-// returns the last one, as most JSON parsers do.
-func (s step) in(val json.RawMessage) (child json.RawMessage, token string) {
-	if s.more {
-		return nil, strconv.Itoa(scan.Count(val))
+// open converts an object or array in n.raw to nodes. A missing value becomes what s leads into.
+func (n *node) open(s step) {
+	switch kind := scan.Type(n.raw); {
+	case n.kind != 0:
+	case n.raw == nil && s.more:
+		n.kind = 'a'
+	case n.raw == nil:
+		n.kind = 'o'
+	case kind == 'o', kind == 'a':
+		n.kind = kind
 	}
-	for key, member := range scan.Members(val) {
-		if scan.IsKey(key, s.name) {
-			child = member
-		}
+	for key, val := range scan.Members(n.raw) {
+		n.keys, n.list = append(n.keys, key), append(n.list, &node{raw: val})
 	}
-	return child, scan.Escape(s.name)
+	for val := range scan.Elements(n.raw) {
+		n.list = append(n.list, &node{raw: val})
+	}
+	if n.kind != 0 {
+		n.raw = nil
+	}
 }
 
-// with returns val, an object, an array or nil, with child as the value of the step.
-func (s step) with(val, child json.RawMessage) json.RawMessage {
-	if s.more {
-		return scan.ArrayOf(append(scan.List(val), child)...)
-	}
-	var o scan.Object
-	found := false
-	for key, member := range scan.Members(val) {
-		if scan.IsKey(key, s.name) {
-			member, found = child, true
+// child returns the node of the step s, which it adds if it is missing, and its token in a JSON pointer. If a member is
+// repeated, it returns the last one, as most JSON parsers do.
+func (n *node) child(s step) (child *node, token string) {
+	if !s.more {
+		for i, key := range slices.Backward(n.keys) {
+			if scan.IsKey(key, s.name) {
+				return n.list[i], scan.Escape(s.name)
+			}
 		}
-		o.Member(key, member)
+		quoted := scan.AppendQuoted(nil, s.name)
+		n.keys = append(n.keys, quoted[1:len(quoted)-1])
+		token = scan.Escape(s.name)
+	} else {
+		token = strconv.Itoa(len(n.list))
 	}
-	if !found {
-		o.Add(s.name, child)
+	child = &node{}
+	n.list = append(n.list, child)
+	return child, token
+}
+
+// json returns the value as JSON.
+func (n *node) json() json.RawMessage {
+	switch n.kind {
+	case 'o':
+		var o scan.Object
+		for i, member := range n.list {
+			o.Member(n.keys[i], member.json())
+		}
+		return o.End()
+	case 'a':
+		return scan.ArrayOf(wire.Map(n.list, (*node).json)...)
 	}
-	return o.End()
+	return n.raw
 }
 
 // put returns val with v in place of the value at a JSON pointer.

@@ -133,13 +133,12 @@ func (p *parser) reread(r *Result, err error) bool {
 		return false
 	}
 	p.texts = slices.Delete(p.texts, i, i+1)
-	text, ok := scan.Text(scan.At(p.built.json, m.Pointer))
+	text, ok := scan.Text(scan.At(r.Params, m.Pointer))
 	v, verr := oneValue([]byte(text))
 	if !ok || verr != nil || scan.Type(v) == 's' {
 		return false
 	}
-	p.built.json = put(p.built.json, m.Pointer, v)
-	r.Params = p.built.json
+	r.Params = put(r.Params, m.Pointer, v)
 	return true
 }
 

@@ -120,7 +120,7 @@ func Parse(ctx context.Context, args []string, o Options) (Result, error) {
 	}
 	r := Result{Params: p.whole, Funcs: p.funcs}
 	if p.built != nil {
-		r.Params = p.built.json
+		r.Params = p.built.json()
 	}
 	err := p.check(r)
 	for p.reread(&r, err) {
@@ -138,7 +138,7 @@ type parser struct {
 	args  []string
 	o     Options
 	whole json.RawMessage // params that keys do not change, or nil
-	built *builder        // params that keys build or change, or nil
+	built *node           // params that keys build or change, or nil
 	funcs map[string]string
 	stdin string   // the word that has read stdin, or ""
 	texts []string // the places of key=text values
@@ -164,7 +164,7 @@ func (p *parser) readBare() error {
 	one, keys := scan.Type(values[0]), len(p.args) > len(bare)
 	switch {
 	case len(bare) == 1 && one == 'o' && keys:
-		p.built = newBuilder(values[0])
+		p.built = &node{raw: values[0]}
 	case keys:
 		first := p.args[bare[0]]
 		return fault(fmt.Sprintf("key=value is merged into an object, but %s is not an object", clip(first)), first,

@@ -6,11 +6,14 @@ import (
 	"io"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 )
 
 // files stands in for the file system.
@@ -194,4 +197,22 @@ type failing struct{ t *testing.T }
 func (f failing) Read([]byte) (int, error) {
 	f.t.Error("stdin was read")
 	return 0, io.EOF
+}
+
+// Thousands of words, such as a list of ids, take time and memory in proportion to their number.
+func TestManyWordsAreCheap(t *testing.T) {
+	var args []string
+	for i := range 5000 {
+		args = append(args, "ids[]:="+strconv.Itoa(i))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r, err := Parse(t.Context(), args, Options{})
+	runtime.ReadMemStats(&after)
+	if err != nil || scan.Count(scan.Get(r.Params, "ids")) != len(args) {
+		t.Fatal(err, len(r.Params))
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 30<<20 {
+		t.Errorf("%d MB for %d words", used>>20, len(args))
+	}
 }

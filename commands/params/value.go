@@ -32,7 +32,7 @@ func (p *parser) readKey(i int) error {
 		return err
 	}
 	if p.built == nil {
-		p.built = newBuilder(nil)
+		p.built = &node{}
 	}
 	pointer, err := p.built.set(path, v, arg)
 	if err != nil {

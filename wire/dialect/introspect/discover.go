@@ -1,9 +1,11 @@
 package introspect
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +18,9 @@ import (
 
 // askBound bounds each discovery call, because a service that cannot describe itself must not delay the user's call.
 const askBound = 15 * time.Second
+
+// askGrace bounds the wait for the end of a stream after an error event.
+const askGrace = time.Second
 
 // discovery is the known description of the service (sections 4 and 6.1 of the specification), with the part that is
 // not in the cache.
@@ -196,9 +201,41 @@ func (c *codec) askHash(ctx context.Context, caller dialect.Caller) (string, err
 	return string(scan.Get(answer, "hash")), nil
 }
 
-// ask makes one discovery call and returns the last data of the stream.
+// ask makes one discovery call and returns the last data of the stream. After an error event, it waits for the end of the
+// stream, which usually follows at once, so that it does not have to unsubscribe. The id of the stream is not data.
 func (c *codec) ask(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()
-	return caller.CallOp(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
+	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Call, Method: method, Params: params})
+	if err != nil {
+		return nil, err
+	}
+	var data json.RawMessage
+	var failed error
+	for {
+		m, err := st.Next(ctx)
+		switch {
+		case err == io.EOF && failed == nil && data == nil:
+			return nil, wire.NewError(wire.CodeServer, method+" returned no data")
+		case err == io.EOF:
+			return data, failed
+		case err != nil:
+			dialect.CancelAnyway(ctx, st)
+			return data, errors.Join(failed, err)
+		case m.Kind == wire.Response && m.Err == nil && !m.Final:
+			continue
+		}
+		ev, err := dialect.EventOf(c, m)
+		switch {
+		case err != nil:
+			return nil, err
+		case ev.Kind == wire.Data:
+			data = bytes.Clone(ev.Data)
+		case ev.Kind == wire.Failure && failed == nil:
+			failed = ev.Err.Clone()
+			var stop context.CancelFunc
+			ctx, stop = context.WithTimeout(ctx, askGrace)
+			defer stop()
+		}
+	}
 }

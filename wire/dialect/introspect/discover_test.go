@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"rpcx/wire"
 	"rpcx/wire/dialect"
 )
 
@@ -18,22 +20,44 @@ type service struct {
 	ignores string // a method that gets no response
 }
 
-func (s service) CallOp(ctx context.Context, op dialect.Op) (json.RawMessage, error) {
+func (s service) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
+	if op.Method == s.ignores {
+		return &answer{never: true}, nil
+	}
+	data := `{"hash":"h"}`
 	switch op.Method {
-	case s.ignores:
-		<-ctx.Done()
-		return nil, ctx.Err()
 	case schemaMethod:
 		var list []string
 		for i := range s.modules {
 			list = append(list, fmt.Sprintf(`{"namespace":"m%d","methods":["a"]}`, i))
 		}
-		return json.RawMessage(`{"modules":[` + strings.Join(list, ",") + `]}`), nil
+		data = `{"modules":[` + strings.Join(list, ",") + `]}`
 	case moduleSchemaMethod:
-		return json.RawMessage(`{"oneOf":[{"type":"object","properties":{"method":{"const":"a"}}}]}`), nil
+		data = `{"oneOf":[{"type":"object","properties":{"method":{"const":"a"}}}]}`
 	}
-	return json.RawMessage(`{"hash":"h"}`), nil
+	return &answer{body: `{"service_hash":"h","type":"data","data":` + data + `}`}, nil
 }
+
+// answer is a stream with one data event, or without data and without an end.
+type answer struct {
+	body  string
+	never bool
+}
+
+func (a *answer) Next(ctx context.Context) (wire.Message, error) {
+	if a.never {
+		<-ctx.Done()
+		return wire.Message{}, ctx.Err()
+	}
+	if a.body == "" {
+		return wire.Message{}, io.EOF
+	}
+	m := wire.Message{Kind: wire.Item, Body: json.RawMessage(a.body)}
+	a.body = ""
+	return m, nil
+}
+
+func (a *answer) Cancel(context.Context) error { return nil }
 
 // rpcx writes the description of a service with many modules to the cache once, not once per module.
 func TestDescribeKeepsAllAtOnce(t *testing.T) {
@@ -84,4 +108,36 @@ func TestServicesThatDoNotAnswer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// rpcx does not unsubscribe from a stream whose end follows its error.
+func TestDiscoveryWaitsForTheEndAfterAnError(t *testing.T) {
+	st := &failing{bodies: []string{`{"type":"error","error":"no"}`}}
+	data, err := NewCodec(dialect.CodecOptions{}).(*codec).ask(t.Context(), st, hashMethod, nil)
+	if data != nil || wire.AsError(err).Message != "no" || st.cancelled {
+		t.Errorf("%s, %v, cancelled: %t", data, err, st.cancelled)
+	}
+}
+
+// failing is a stream of items, and the Caller that returns it.
+type failing struct {
+	dialect.Caller
+	bodies    []string
+	cancelled bool
+}
+
+func (f *failing) Open(context.Context, dialect.Op) (dialect.Stream, error) { return f, nil }
+
+func (f *failing) Next(context.Context) (m wire.Message, err error) {
+	if len(f.bodies) == 0 {
+		return m, io.EOF
+	}
+	m = wire.Message{Kind: wire.Item, Body: json.RawMessage(f.bodies[0])}
+	f.bodies = f.bodies[1:]
+	return m, nil
+}
+
+func (f *failing) Cancel(context.Context) error {
+	f.cancelled = true
+	return nil
 }
