@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
 	"rpcx/wire/schema"
 	"rpcx/wire/serve"
 )
@@ -272,5 +274,21 @@ func TestExampleOfCircles(t *testing.T) {
 	doc := `{"$defs":{"x":{"type":"object","properties":{` + strings.Join(properties, ",") + `},"required":[` + strings.Join(required, ",") + `]}}}`
 	if v := catalog.ExampleValue([]byte(`{"$ref":"#/$defs/x"}`), []byte(doc)); !json.Valid(v) || len(v) > 100_000 {
 		t.Errorf("%d bytes: %.100s", len(v), v)
+	}
+}
+
+// A peer chooses the number of unknown members. Reading them takes linear time: quadratic time would be minutes.
+func TestManyUnknownMembers(t *testing.T) {
+	const n = 100_000
+	known, unknown := scan.AppendObject(nil), scan.AppendObject(nil)
+	for i := range n {
+		known.Int("e"+strconv.Itoa(i), 1)
+		unknown.Int("u"+strconv.Itoa(i), 1)
+	}
+	unknown.Int("catalog", 1)
+	unknown.Add("extra", known.End())
+	c, err := catalog.Parse(unknown.End())
+	if err != nil || scan.Count(c.Extra) != 2*n {
+		t.Error(scan.Count(c.Extra), err)
 	}
 }

@@ -241,10 +241,14 @@ func merge(extra, more json.RawMessage) json.RawMessage {
 	if more == nil {
 		return extra
 	}
+	has := map[string]bool{}
+	for key := range scan.Named(extra) {
+		has[key] = true
+	}
 	var o scan.Object
 	o.Members(extra)
 	for key, val := range scan.Named(more) {
-		if scan.Get(extra, key) == nil {
+		if !has[key] {
 			o.Add(key, val)
 		}
 	}
