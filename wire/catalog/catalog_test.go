@@ -292,3 +292,22 @@ func TestManyUnknownMembers(t *testing.T) {
 		t.Error(scan.Count(c.Extra), err)
 	}
 }
+
+// A schema can refer many times to one of its own definitions. This also takes linear time.
+func TestManyReferences(t *testing.T) {
+	const n = 100_000
+	own := scan.AppendObject(nil)
+	var refs scan.Array
+	for i := range n {
+		own.Add("e"+strconv.Itoa(i), []byte("{}"))
+		refs.Add([]byte(`{"$ref":"#/$defs/z"}`))
+	}
+	own.Add("z", []byte("{}"))
+	var schema scan.Object
+	schema.Add("$defs", own.End())
+	schema.Add("anyOf", refs.End())
+	c := &catalog.Catalog{Defs: map[string]json.RawMessage{"z": json.RawMessage("{}")}}
+	if all := schema.End(); string(c.WithDefs(all)) != string(all) {
+		t.Error("the schema has changed")
+	}
+}

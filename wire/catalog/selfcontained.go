@@ -51,12 +51,15 @@ func (c *Catalog) WithDefs(schema json.RawMessage) json.RawMessage {
 // UsedDefs returns the $defs of c that a schema uses, directly or through other definitions. It omits those that own
 // contains, an object or nil.
 func (c *Catalog) UsedDefs(schema, own []byte) map[string]json.RawMessage {
-	used := map[string]json.RawMessage{}
+	used, owned := map[string]json.RawMessage{}, map[string]bool{}
+	for name := range scan.Named(own) {
+		owned[name] = true
+	}
 	var find func(in []byte)
 	find = func(in []byte) {
 		for ref := range Refs(in) {
 			name, _, ok := CutDef(ref)
-			if def := c.Defs[name]; ok && def != nil && used[name] == nil && scan.Get(own, name) == nil {
+			if def := c.Defs[name]; ok && def != nil && used[name] == nil && !owned[name] {
 				used[name] = def
 				find(def)
 			}
