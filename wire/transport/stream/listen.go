@@ -62,19 +62,14 @@ type streamListener struct {
 // A deadliner is a net.Listener that has deadlines.
 type deadliner interface{ SetDeadline(t time.Time) error }
 
-// drainTimeout is how long Drain waits for each connection that is still in the listener's queue.
+// drainTimeout is how long Accept waits, after Drain, for each connection that is still in the listener's queue.
 const drainTimeout = 100 * time.Millisecond
 
 // Drain makes Accept return the connections that clients have already made, and then net.ErrClosed.
 func (s *streamListener) Drain() {
-	s.last.Store(true)
-	s.limit()
-}
-
-// limit limits the wait for the next connection.
-func (s *streamListener) limit() {
 	if l, ok := s.Listener.(deadliner); ok {
-		l.SetDeadline(time.Now().Add(drainTimeout))
+		l.SetDeadline(time.Now()) // before last is set, because acceptOne then sets a later one
+		s.last.Store(true)
 	}
 }
 
@@ -145,14 +140,19 @@ func (s *streamListener) accept() (net.Conn, error) {
 
 // acceptOne accepts a connection. After Drain, it does not wait for a client.
 func (s *streamListener) acceptOne() (net.Conn, error) {
-	conn, err := s.Listener.Accept()
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil, net.ErrClosed
+	for {
+		last := s.last.Load()
+		if last {
+			s.Listener.(deadliner).SetDeadline(time.Now().Add(drainTimeout))
+		}
+		conn, err := s.Listener.Accept()
+		switch {
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return conn, err
+		case last:
+			return nil, net.ErrClosed
+		}
 	}
-	if s.last.Load() {
-		s.limit()
-	}
-	return conn, err
 }
 
 // handshakes accepts TLS connections and runs their handshakes concurrently, because a slow client must not delay
