@@ -214,7 +214,7 @@ func ToRPC(err error) error {
 func FromRPC(err error) error {
 	var rpc *wire.Error
 	if errors.As(err, &rpc) {
-		if fault := scan.Get(rpc.Data, "fault"); fault != nil {
+		if fault := scan.Get(rpc.Data, "fault"); scan.Type(fault) == 'o' { // null stands for a failure that has no JSON
 			return FaultFrom(fault)
 		}
 	}

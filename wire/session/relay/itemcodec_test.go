@@ -50,6 +50,15 @@ func TestPacked(t *testing.T) {
 	testkit.Expect(t, "a fault instead of an event", testkit.Failed(err), "failed protocol")
 }
 
+// A failure that cannot be encoded keeps its message.
+func TestFaultWithoutJSON(t *testing.T) {
+	f := wire.NewFault(wire.Protocol, "why", nil)
+	f.RPC = &wire.Error{Message: "x", Raw: json.RawMessage("not JSON")}
+	if got := FromRPC(ToRPC(f)); !strings.Contains(got.Error(), "why") {
+		t.Error(got)
+	}
+}
+
 // Whatever arrives on a session's socket, a command does not crash.
 func FuzzUnpack(f *testing.F) {
 	for _, s := range []string{
