@@ -57,9 +57,10 @@ type Writer struct {
 	at      time.Duration // the time of the last line; times never decrease
 	scratch []byte        // the last message after it was redacted
 	flushed time.Duration
-	armed   bool  // a timer is running that flushes the buffer
-	size    int64 // the total size of the lines that were written, in bytes
-	err     error // why writing stopped, or nil
+	timer   *time.Timer // flushes the buffer; nil until it is needed
+	armed   bool        // timer is running
+	size    int64       // the total size of the lines that were written, in bytes
+	err     error       // why writing stopped, or nil
 }
 
 // A frame is the line of a message before the message itself.
@@ -187,7 +188,11 @@ func (t *Writer) added(now time.Duration) {
 		t.flush()
 	case !t.armed:
 		t.armed = true
-		time.AfterFunc(flushDelay, t.flushDelayed)
+		if t.timer == nil {
+			t.timer = time.AfterFunc(flushDelay, t.flushDelayed)
+		} else {
+			t.timer.Reset(flushDelay)
+		}
 	}
 }
 
@@ -227,6 +232,9 @@ func (t *Writer) flush() {
 func (t *Writer) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.timer != nil {
+		t.timer.Stop()
+	}
 	t.flush()
 	err := t.err
 	t.err = cmp.Or(t.err, os.ErrClosed)
