@@ -35,6 +35,9 @@ func applyWanted(run *env.Env, p *profile.Profile, s Situation, wanted func(*cmd
 			return err
 		}
 	}
+	if len(s.Listens) > 0 { // [default] is for clients
+		return nil
+	}
 	defaults, err := profile.Defaults()
 	if defaults == nil || err != nil {
 		return err

@@ -69,11 +69,8 @@ func configure(run *env.Env, e endpoint.Endpoint, listening bool) error {
 	if err := s.Check(run.Line); err != nil {
 		return err
 	}
-	switch {
-	case run.Line.Cmd.Name == "serve":
+	if run.Line.Cmd.Name == "serve" {
 		return refuseProfile(run.Line, e.Profile)
-	case listening && e.Profile == nil:
-		return nil
 	}
 	return options.Apply(run, e.Profile, s)
 }
