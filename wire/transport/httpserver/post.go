@@ -24,7 +24,7 @@ const settle = 20 * time.Millisecond
 // no event stream.
 var ErrNoStream = errors.New("the peer accepts one response and no event stream")
 
-// maxUnsent is how many bytes of an event stream may wait for its client. If there are more, Send waits.
+// maxUnsent is how many bytes of an event stream may wait for its client. If there are more, Send waits after the next message.
 const maxUnsent = 64 << 10
 
 // A postConn is one POST to a listener. Recv returns the body of the POST, and then io.EOF. The messages that are sent
@@ -115,7 +115,8 @@ func (p *postConn) over() error {
 func (p *postConn) Send(msg []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.stream && p.over() == nil && p.unsent > maxUnsent {
+	// The second message does not wait, because serve waits for it.
+	for p.stream && p.over() == nil && p.unsent > maxUnsent && len(p.msgs) != 1 {
 		_ = p.change.Await(p.disconnected, &p.mu)
 	}
 	if err := p.over(); err != nil {
