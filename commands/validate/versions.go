@@ -1,11 +1,9 @@
 package validate
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"rpcx/commands/request"
@@ -42,9 +40,17 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 		return wire.NewFault(wire.Usage, err.Error(), err)
 	}
 	r.suite("rpcx validate --against " + o.against)
-	cases := []report.Case{{Name: "the catalog as a whole", Class: name}}
+	cases, places := []report.Case{{Name: "the catalog as a whole", Class: name}}, map[string]int{"": 0}
+	of := func(method string) *report.Case { // also of a method that was removed
+		i, known := places[method]
+		if !known {
+			i, cases = len(cases), append(cases, report.Case{Name: method, Class: name})
+			places[method] = i
+		}
+		return &cases[i]
+	}
 	for _, method := range now.Methods {
-		cases = append(cases, report.Case{Name: method.Name, Class: name})
+		of(method.Name)
 	}
 	breaking := 0
 	for i := range found {
@@ -54,11 +60,7 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 		if !p.Warning {
 			breaking++
 		}
-		i := slices.IndexFunc(cases, func(c report.Case) bool { return c.Name == cmp.Or(p.Method, cases[0].Name) })
-		if i < 0 { // the method was removed
-			i, cases = len(cases), append(cases, report.Case{Name: p.Method, Class: name})
-		}
-		r.into(&cases[i], p)
+		r.into(of(p.Method), p)
 		if err := r.print(p); err != nil {
 			return err
 		}

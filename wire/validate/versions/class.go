@@ -24,10 +24,13 @@ func (c *comparison) members(what string, o, n []any, p place) {
 
 // isRenamedMember reports whether the only new member of a class differs from the only removed one just in its name.
 func isRenamedMember(o, n pair, alone bool) bool {
+	if !alone { // a comparison of each pair takes quadratic time
+		return false
+	}
 	old, now := maps.Clone(o.old), maps.Clone(n.now)
 	delete(old, "name")
 	delete(now, "name")
-	return alone && len(old) > 0 && reflect.DeepEqual(old, now)
+	return len(old) > 0 && reflect.DeepEqual(old, now)
 }
 
 func (c *comparison) member(what string, o, n map[string]any, p place) {

@@ -296,3 +296,22 @@ func TestMessages(t *testing.T) {
 		}
 	}
 }
+
+// rpcx compares removed members of a class with new ones only if there is one of each.
+func TestManyMembersAreCheap(t *testing.T) {
+	class := func(name string) *catalog.Catalog {
+		var members []string
+		for i := range 500 {
+			members = append(members, fmt.Sprintf(`{"name":"%s%d","schema":{"type":"string"}}`, name, i))
+		}
+		c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[],"classes":[{"name":"C","properties":[` + strings.Join(members, ",") + `]}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	before, now := class("a"), class("b")
+	if n := testing.AllocsPerRun(1, func() { _, _ = Compare(before, now) }); n > 100_000 {
+		t.Errorf("%.0f allocations", n)
+	}
+}
