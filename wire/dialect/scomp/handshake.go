@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -43,18 +42,22 @@ func (g *peerHandshake) catalog() *catalog.Catalog {
 // Handshake sends the handshake of a client. It returns a Fault of kind Protocol if the response is invalid, and of
 // kind Unreachable if the server no longer has the session to resume.
 func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
-	result, err := caller.CallOp(ctx, dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.handshakePart()})
-	if rpc, ok := errors.AsType[*wire.Error](err); ok {
-		return &wire.Fault{Kind: wire.Protocol, Method: handshake, RPC: rpc, Message: "the handshake was refused: " + rpc.Error()}
-	}
+	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.handshakePart()})
+	var m wire.Message // not its event, which has only the member value of a result
 	if err == nil {
-		err = check(result)
+		m, err = st.Next(ctx)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
+		return err
+	case m.Err != nil:
+		return &wire.Fault{Kind: wire.Protocol, Method: handshake, RPC: m.Err.Clone(), Message: "the handshake was refused: " + m.Err.Error()}
+	}
+	if err := check(m.Body); err != nil {
 		return err
 	}
-	c.handshake.set(result, "server")
-	got := scan.String(scan.Get(result, sessionWord))
+	c.handshake.set(m.Body, "server")
+	got := scan.String(scan.Get(m.Body, sessionWord))
 	if c.intro.Resume != "" && c.intro.Last == "" && got != c.intro.Resume {
 		return wire.NewFault(wire.Unreachable, fmt.Sprintf("the session %s no longer exists: the server started the session %s instead", c.intro.Resume, got), nil)
 	}
