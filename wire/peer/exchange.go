@@ -27,6 +27,7 @@ type exchangeState struct {
 	renewal sync.Mutex // held during a renewal
 
 	// The Peer's lock guards these fields.
+	lost     int // how often the peer has ended the session
 	renewed  int // how often the session has been renewed
 	standing int // how many event streams have been started
 	reads    bool
@@ -124,6 +125,8 @@ func (p *Peer) exchanged(s *stream, err error, left bool) {
 	case err != nil:
 	case s.exchange.optional:
 		err = io.EOF
+	case !s.waiting && s.named && s.exchange.session < p.exchanges.lost:
+		err = wire.NewFault(wire.Closed, sessionEnded, nil)
 	case !s.waiting && s.named && p.exchanges.reads:
 		s.exchange.over = true // the session's event stream carries its items from now on
 		return
@@ -142,9 +145,7 @@ type handshakeKey struct{}
 // exchangeRenewing makes an exchange. If the peer has ended the session, exchangeRenewing repeats the handshake and the
 // exchange. The state and the streams of the old session are lost.
 func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]byte)) error {
-	p.mu.Lock()
-	count := p.exchanges.renewed
-	p.mu.Unlock()
+	count := p.begin(o)
 	err := p.exchanger.Exchange(ctx, o.msg, recv)
 	if !errors.Is(err, wire.ErrSessionLost) || o.answers() || ctx.Value(handshakeKey{}) != nil {
 		return err
@@ -152,7 +153,20 @@ func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]by
 	if !p.renewSession(ctx, count, o.call) {
 		return err
 	}
+	p.begin(o)
 	return p.exchanger.Exchange(ctx, o.msg, recv)
+}
+
+const sessionEnded = "the peer ended the session"
+
+// begin notes the session of an exchange that begins, and returns how often the session has been renewed.
+func (p *Peer) begin(o *outgoing) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if o.call != nil {
+		o.call.exchange.session = p.exchanges.lost
+	}
+	return p.exchanges.renewed
 }
 
 // renewSession repeats the handshake for the call s, unless another call has done so since the renewal with number
@@ -165,7 +179,8 @@ func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
 		p.mu.Unlock()
 		return true
 	}
-	p.endStreamsLocked(s, "the peer ended the session")
+	p.exchanges.lost++
+	p.endStreamsLocked(s, sessionEnded)
 	p.mu.Unlock()
 	if p.Handshake(context.WithValue(ctx, handshakeKey{}, true)) != nil {
 		return false

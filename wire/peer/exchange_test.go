@@ -456,3 +456,33 @@ func TestAStreamOfTheEventStreamIsUnsubscribed(t *testing.T) {
 		}
 	})
 }
+
+// A stream of a session that was lost ends, even if its own exchange ends only after the session was renewed.
+func TestAStreamOfALostSessionEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls, subscribed := 0, make(chan struct{})
+		p := newPeer(t, standing{events: make(chan string, 1), poster: &poster{closed: make(chan struct{}), answer: func(_ context.Context, msg string, say func(string)) error {
+			if strings.Contains(msg, "s_subscribe") {
+				say(`{"jsonrpc":"2.0","id":` + id(msg) + `,"result":"s"}`)
+				<-subscribed
+				return nil
+			}
+			if calls++; calls == 1 {
+				return wire.NewFault(wire.Unreachable, "it has ended the session", wire.ErrSessionLost)
+			}
+			say(`{"jsonrpc":"2.0","id":` + id(msg) + `,"result":1}`)
+			return nil
+		}}}, peer.Options{})
+		p.Connection().HTTPSession.ReadEvents(func() {})
+		s := testkit.Start(t, p, dialect.Subscribe, "s_subscribe", "")
+		if m, err := s.Next(t.Context()); err != nil || string(m.Body) != `"s"` {
+			t.Fatal(m, err)
+		}
+		if got, err := p.Call(t.Context(), "x", nil); err != nil || string(got) != "1" {
+			t.Fatal(string(got), err)
+		}
+		close(subscribed)
+		_, err := s.Next(t.Context())
+		testkit.Expect(t, "the end of the stream", testkit.Failed(err), "failed closed")
+	})
+}

@@ -44,6 +44,7 @@ type exchange struct {
 	optional  bool               // whether the call may end without a response
 	malformed string             // describes a malformed message in the exchange
 	over      bool               // whether the exchange has ended, and further items arrive elsewhere
+	session   int                // the value of exchangeState.lost when the exchange began
 }
 
 func newStream(p *Peer, op dialect.Op) *stream {
