@@ -35,33 +35,38 @@ func ListenUnix(path string) (net.Listener, error) {
 	if err := checkUnixPath(path); err != nil {
 		return nil, err
 	}
-	// The socket is created in a directory that only the owner can enter, and moved to its path when it has its mode, so other
-	// users cannot connect at any time. It is created at its path if the path is too long for a temporary name beside it, and
-	// on systems where sockets cannot be moved.
+	// The socket is created in a directory that only the owner can enter, and moved to its path when it has its mode. Other
+	// users can therefore not connect at any time.
 	dir, err := os.MkdirTemp(filepath.Dir(unixName(path)), ".s")
 	if err != nil {
 		return nil, bindFault(path, err)
 	}
 	defer os.RemoveAll(dir)
 	defer lockFolder(filepath.Dir(unixName(path)))()
-	if err := clearPlace(path); err != nil {
-		return nil, err
+	tmp := filepath.Join(dir, "s")
+	if len(tmp) > maxUnixPath() || !socketsMove {
+		return listenUnixInPlace(path, dir)
 	}
-	at := filepath.Join(dir, "s")
-	moves := socketsMove && len(at) <= maxUnixPath()
-	if !moves {
-		at = path
-	}
-	l, err := bindUnix(at)
+	l, err := bindUnix(tmp)
 	if err != nil {
 		return nil, bindFault(path, err)
 	}
-	if moves {
-		err = putInPlace(at, path)
-	}
-	if err != nil {
+	if err := putInPlace(tmp, path, dir); err != nil {
 		l.Close()
 		return nil, err
+	}
+	return newUnixListener(l, path)
+}
+
+// listenUnixInPlace creates the socket at its path and then sets its mode. This is necessary if the path is too long
+// for a temporary name beside it, and on systems where sockets cannot be moved.
+func listenUnixInPlace(path, dir string) (net.Listener, error) {
+	if err := clearPlace(path, dir); err != nil {
+		return nil, err
+	}
+	l, err := bindUnix(path)
+	if err != nil {
+		return nil, bindFault(path, err)
 	}
 	return newUnixListener(l, path)
 }
@@ -79,24 +84,34 @@ func bindUnix(path string) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// putInPlace moves the socket tmp to path. It creates a link, which fails if the path exists, unless the file system has no
-// links.
-func putInPlace(tmp, path string) error {
-	err := os.Link(tmp, path)
-	if errors.Is(err, fs.ErrExist) {
-		return inUse(path)
+// putInPlace moves the socket tmp to path. It creates a link, which fails if the path exists, so only one of several
+// competing processes can succeed.
+func putInPlace(tmp, path, dir string) error {
+	for range 3 {
+		err := os.Link(tmp, path)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, fs.ErrExist):
+			if err := clearPlace(path, dir); err != nil {
+				return err
+			}
+		default: // the file system has no links
+			if err := clearPlace(path, dir); err != nil {
+				return err
+			}
+			if err := os.Rename(tmp, path); err != nil {
+				return bindFault(path, err)
+			}
+			return nil
+		}
 	}
-	if err != nil {
-		err = os.Rename(tmp, path)
-	}
-	if err != nil {
-		return bindFault(path, err)
-	}
-	return nil
+	return inUse(path)
 }
 
-// clearPlace removes a stale socket at path. The caller holds the lock of the directory.
-func clearPlace(path string) error {
+// clearPlace makes room for a new socket at path. It moves a stale socket into dir and tests it there once more. If
+// that socket has a listener after all, clearPlace moves it back.
+func clearPlace(path, dir string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -108,8 +123,13 @@ func clearPlace(path string) error {
 	case !stale(path):
 		return inUse(path)
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	old := filepath.Join(dir, "o")
+	if err := os.Rename(path, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return bindFault(path, err)
+	}
+	if len(old) <= maxUnixPath() && !stale(old) {
+		os.Link(old, path)
+		return inUse(path)
 	}
 	return nil
 }
