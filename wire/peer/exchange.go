@@ -125,19 +125,29 @@ func (p *Peer) exchanged(s *stream, err error, left bool) {
 	case err != nil:
 	case s.exchange.optional:
 		err = io.EOF
-	case !s.waiting && s.named && s.exchange.session < p.exchanges.lost:
-		err = wire.NewFault(wire.Closed, sessionEnded, nil)
-	case !s.waiting && s.named && p.exchanges.reads:
+	case !s.waiting && s.named && p.exchanges.reads && s.exchange.session == p.exchanges.lost:
 		s.exchange.over = true // the session's event stream carries its items from now on
 		return
-	case s.waiting && s.exchange.malformed != "":
-		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP response does not answer the request: " + s.exchange.malformed}
-	case s.waiting:
-		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP response does not answer the request", Err: wire.ErrUnanswered}
 	default:
-		err = &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the stream ended with neither done nor error"}
+		err = p.unansweredLocked(s)
 	}
 	p.forgetLocked(s, err)
+}
+
+// unansweredLocked returns why a call ends whose exchange has ended without an error. The caller holds the lock.
+func (p *Peer) unansweredLocked(s *stream) error {
+	f := &wire.Fault{Kind: wire.Protocol, Method: s.op.Method, Message: "the HTTP response does not answer the request"}
+	switch {
+	case s.waiting && s.exchange.malformed != "":
+		f.Message += ": " + s.exchange.malformed
+	case s.waiting:
+		f.Err = wire.ErrUnanswered
+	case s.exchange.session < p.exchanges.lost:
+		f.Kind, f.Message = wire.Closed, sessionEnded
+	default:
+		f.Message = "the stream ended with neither done nor error"
+	}
+	return f
 }
 
 type handshakeKey struct{}
