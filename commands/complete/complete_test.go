@@ -12,6 +12,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/wire/cache"
 	"rpcx/wire/catalog"
+	"rpcx/wire/testkit"
 )
 
 // bigCatalog describes n methods.
@@ -40,6 +41,7 @@ func quickest(f func()) time.Duration {
 
 // TestManyMethods checks that completing one of 2,000 methods takes at most a few times as long as parsing their catalog.
 func TestManyMethods(t *testing.T) {
+	testkit.RaceSkips(t)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	big := bigCatalog(2000)
 	file := filepath.Join(t.TempDir(), "big.json")

@@ -111,7 +111,7 @@ func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.O
 
 // wait returns a stream of the job's latest and later messages. For an ended job, the stream has only the last message.
 func (j *jobs) wait(id string) *waiter {
-	w := &waiter{jobs: j, messages: make(chan wire.Message, maxQueued)}
+	w := &waiter{jobs: j, messages: make(chan *wire.Message, maxQueued)}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch have := j.of(id); {
@@ -133,9 +133,9 @@ const maxQueued = 1024
 // A waiter is a stream of the messages about one job.
 type waiter struct {
 	jobs     *jobs
-	liveness dialect.Stream // ends with the connection; may be nil
-	messages chan wire.Message
-	ended    error // why no message follows; set before messages is closed. jobs.mu guards the writes.
+	liveness dialect.Stream     // ends with the connection; may be nil
+	messages chan *wire.Message // pointers, because the whole queue is allocated for each waiter
+	ended    error              // why no message follows; set before messages is closed. jobs.mu guards the writes.
 }
 
 // push adds a message. The caller holds jobs.mu.
@@ -149,7 +149,7 @@ func (w *waiter) push(m wire.Message) {
 		default: // the reader was faster
 		}
 	}
-	if w.messages <- m; m.Final {
+	if w.messages <- &m; m.Final {
 		w.end(io.EOF)
 	}
 }
@@ -176,9 +176,9 @@ func (w *waiter) Next(ctx context.Context) (wire.Message, error) {
 	select {
 	case m, more := <-w.messages:
 		if !more {
-			return m, w.ended
+			return wire.Message{}, w.ended
 		}
-		return m, nil
+		return *m, nil
 	case <-ctx.Done():
 		return wire.Message{}, ctx.Err()
 	}
