@@ -432,20 +432,27 @@ func (s standing) Recv() ([]byte, error) {
 	}
 }
 
+// subscribe returns a Peer with an event stream, and a stream whose first message, "s", has arrived.
+func subscribe(t *testing.T, answer func(ctx context.Context, msg string, say func(string)) error) (*peer.Peer, dialect.Stream) {
+	t.Helper()
+	p := newPeer(t, standing{events: make(chan string, 1), poster: &poster{closed: make(chan struct{}), answer: answer}}, peer.Options{})
+	p.Connection().HTTPSession.ReadEvents(func() {})
+	s := testkit.Start(t, p, dialect.Subscribe, "s_subscribe", "")
+	if m, err := s.Next(t.Context()); err != nil || string(m.Body) != `"s"` {
+		t.Fatal(m, err)
+	}
+	return p, s
+}
+
 // A stream whose items arrive on the event stream, after its own exchange has ended, is unsubscribed when it is cancelled.
 func TestAStreamOfTheEventStreamIsUnsubscribed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var posted []string
-		p := newPeer(t, standing{events: make(chan string, 1), poster: &poster{closed: make(chan struct{}), answer: func(_ context.Context, msg string, say func(string)) error {
+		_, s := subscribe(t, func(_ context.Context, msg string, say func(string)) error {
 			posted = append(posted, msg)
 			say(`{"jsonrpc":"2.0","id":` + id(msg) + `,"result":"s"}`)
 			return nil
-		}}}, peer.Options{})
-		p.Connection().HTTPSession.ReadEvents(func() {})
-		s := testkit.Start(t, p, dialect.Subscribe, "s_subscribe", "")
-		if m, err := s.Next(t.Context()); err != nil || string(m.Body) != `"s"` {
-			t.Fatal(m, err)
-		}
+		})
 		synctest.Wait() // the exchange has ended
 		if err := s.Cancel(t.Context()); err != nil {
 			t.Error(err)
@@ -461,7 +468,7 @@ func TestAStreamOfTheEventStreamIsUnsubscribed(t *testing.T) {
 func TestAStreamOfALostSessionEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls, subscribed := 0, make(chan struct{})
-		p := newPeer(t, standing{events: make(chan string, 1), poster: &poster{closed: make(chan struct{}), answer: func(_ context.Context, msg string, say func(string)) error {
+		p, s := subscribe(t, func(_ context.Context, msg string, say func(string)) error {
 			if strings.Contains(msg, "s_subscribe") {
 				say(`{"jsonrpc":"2.0","id":` + id(msg) + `,"result":"s"}`)
 				<-subscribed
@@ -472,12 +479,7 @@ func TestAStreamOfALostSessionEnds(t *testing.T) {
 			}
 			say(`{"jsonrpc":"2.0","id":` + id(msg) + `,"result":1}`)
 			return nil
-		}}}, peer.Options{})
-		p.Connection().HTTPSession.ReadEvents(func() {})
-		s := testkit.Start(t, p, dialect.Subscribe, "s_subscribe", "")
-		if m, err := s.Next(t.Context()); err != nil || string(m.Body) != `"s"` {
-			t.Fatal(m, err)
-		}
+		})
 		if got, err := p.Call(t.Context(), "x", nil); err != nil || string(got) != "1" {
 			t.Fatal(string(got), err)
 		}

@@ -285,15 +285,21 @@ func (d *deaf) Send([]byte) error {
 	return io.ErrClosedPipe
 }
 
-// A client that does not read does not delay the others.
-func TestAClientThatDoesNotRead(t *testing.T) {
+// deafClient returns Posts, their server, and a client that has sent a request and does not read. done gets the result of Pass.
+func deafClient(t *testing.T) (posts *Posts, server wire.Conn, d *deaf, done chan error) {
 	far, server := transport.Pair()
-	posts, _ := newPosts(t, far)
+	posts, _ = newPosts(t, far)
 	client, near := transport.Pair()
-	d, done := &deaf{near, make(chan struct{}, 1), make(chan struct{})}, make(chan error, 1)
+	d, done = &deaf{near, make(chan struct{}, 1), make(chan struct{})}, make(chan error, 1)
 	go func() { done <- posts.Pass(t.Context(), d, nil) }()
 	_ = client.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"a"}`))
 	_, _ = server.Recv()
+	return posts, server, d, done
+}
+
+// A client that does not read does not delay the others.
+func TestAClientThatDoesNotRead(t *testing.T) {
+	posts, server, d, done := deafClient(t)
 	_ = server.Send([]byte(`{"jsonrpc":"2.0","id":1,"result":"unread"}`))
 	other, _, ended := posted(t, posts, `{"jsonrpc":"2.0","id":2,"method":"b"}`)
 	_, _ = server.Recv()
@@ -311,13 +317,7 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 
 // The limit for queued messages includes the message that a client has not accepted yet.
 func TestAMessageIsQueuedUntilItsClientAcceptsIt(t *testing.T) {
-	far, server := transport.Pair()
-	posts, _ := newPosts(t, far)
-	client, near := transport.Pair()
-	d, done := &deaf{near, make(chan struct{}, 1), make(chan struct{})}, make(chan error, 1)
-	go func() { done <- posts.Pass(t.Context(), d, nil) }()
-	_ = client.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"a"}`))
-	_, _ = server.Recv()
+	posts, server, d, done := deafClient(t)
 	answer := `{"jsonrpc":"2.0","id":1,"result":"unread"}`
 	_ = server.Send([]byte(answer))
 	<-d.sending
