@@ -17,6 +17,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"syscall"
 	"time"
@@ -72,8 +73,8 @@ func run(o options) error {
 		return nil
 	}
 
-	folder, err := os.MkdirTemp("", "m") // a short name, because it is part of socket paths
-	if err != nil {
+	folder := filepath.Join(os.TempDir(), fmt.Sprint("m", os.Getpid())) // a short name, because it is part of socket paths
+	if err := os.Mkdir(folder, 0o700); err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
