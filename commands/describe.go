@@ -158,15 +158,14 @@ func (o *describeOptions) show(ctx context.Context, run *env.Env, print *format.
 		c = part
 	}
 	if o.forPeople(run) {
+		head := ""
 		if at := scan.String(scan.Get(o.probed, "endpoint")); at != "" {
-			if err := cmdline.Print(os.Stdout, "endpoint: "+format.CleanLine(at)+"\n\n"); err != nil {
-				return err
-			}
+			head = "endpoint: " + format.CleanLine(at) + "\n\n"
 		}
 		if modules := dialects.Modules(c); modules != nil && part == nil {
-			return cmdline.Print(os.Stdout, format.Modules(modules, run.Stdout.Width, run.Stdout.Color))
+			return cmdline.Print(os.Stdout, head+format.Modules(modules, run.Stdout.Width, run.Stdout.Color))
 		}
-		return cmdline.Print(os.Stdout, request.Listing(run, c).Methods())
+		return cmdline.Print(os.Stdout, head+request.Listing(run, c).Methods())
 	}
 	b, err := describeAs(o.form, c)
 	if err != nil {

@@ -237,6 +237,8 @@ func TestPromptExplainsRequests(t *testing.T) {
 	y := onTerminal(t, "connect", "exec:sh "+peer)
 	y.shows(`no hook answers this request; type {"id":"` + strings.Repeat("x", 38) + `…,"result":…}`)
 	y.shows(`"second"`)
+	y.types("{7}\r")
+	y.shows("not sent: ")
 	y.types("\x04")
 	y.exits(0)
 	if n := strings.Count(y.output(), "no hook answers this request"); n != 1 {
@@ -279,6 +281,15 @@ func TestPromptContinues(t *testing.T) {
 	y.types("getOrder id=o_003\r")
 	y.shows(`"o_003"`)
 	y.types("\x04")
+	y.exits(0)
+}
+
+// The prompt ends with status 0 if the peer closes the connection without a call in flight.
+func TestPromptOfAPeerThatCloses(t *testing.T) {
+	y := onTerminal(t, "connect", "exec:head -n 1")
+	y.shows("> ")
+	y.types("{\"n\":1}\r")
+	y.shows("the peer closed the connection")
 	y.exits(0)
 }
 

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/term"
@@ -49,5 +51,30 @@ func TestConsoleAboveAPrompt(t *testing.T) {
 	}
 	if stderr.String() != "rpcx: to a file\n" {
 		t.Errorf("stderr: %q", stderr.String())
+	}
+}
+
+// The prompt reads a pasted line like a typed one, and writes only whole lines above it.
+func TestPromptLines(t *testing.T) {
+	var screen bytes.Buffer
+	edit := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{strings.NewReader("\x1b[200~pasted\r"), &screen}, "")
+	edit.SetBracketedPasteMode(true)
+	p := &Prompt{edit: edit}
+	for _, text := range []string{"par", "ti", "al\nre", "st"} {
+		if n, err := p.Write([]byte(text)); n != len(text) || err != nil {
+			t.Errorf("%q: %d, %v", text, n, err)
+		}
+	}
+	if got := screen.String(); !strings.Contains(got, "partial") || strings.Contains(got, "re") || string(p.rest) != "rest" {
+		t.Errorf("%q, then %q", got, p.rest)
+	}
+	if line, err := p.ReadLine(); line != "pasted" || err != nil {
+		t.Errorf("%q, %v", line, err)
+	}
+	if line, err := p.ReadLine(); line != "" || err != io.EOF {
+		t.Errorf("%q, %v", line, err)
 	}
 }

@@ -44,3 +44,12 @@ func TestAroundDigits(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// In a dialect that has no sessions, rules for POSTs begin none.
+func TestPostsWithoutSessions(t *testing.T) {
+	posts := &HTTPPosts{}
+	s := (*HTTPSessions)(nil).WithPosts(posts)
+	if begins, primes := s.Begins(nil); begins || primes || s.Posts != posts {
+		t.Error(begins, primes, s)
+	}
+}

@@ -61,6 +61,14 @@ type CloserWith interface {
 	CloseWith(code int, reason string) error
 }
 
+// CloseWith closes c with a code other than 0, if its protocol has codes.
+func CloseWith(c Conn, code int, reason string) error {
+	if with, ok := c.(CloserWith); ok && code != 0 {
+		return with.CloseWith(code, reason)
+	}
+	return c.Close()
+}
+
 // A HalfCloser is a Conn that can close its sending direction and continue to receive, such as a child's stdin or TCP.
 type HalfCloser interface {
 	// CloseSend signals to the peer that no more messages follow.

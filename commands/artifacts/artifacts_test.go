@@ -63,6 +63,7 @@ func TestLocal(t *testing.T) {
 		{"a link that leaves the directory", root, announce("f", path(filepath.Join(root, "link")), "hello", ""), wire.Expectation, "cannot be read"},
 		{"a directory", root, announce("f", path(filepath.Join(root, "sub")), "hello", ""), wire.Expectation, "not a regular file"},
 		{"missing", root, announce("f", path(filepath.Join(root, "none")), "hello", ""), wire.Expectation, "no such file"},
+		{"a root that is missing", root + "/none", announce("f", path(root+"/none/f"), "hello", ""), wire.Usage, "--artifact-root: "},
 		{"different content", root, announce("f", path(good), "hullo", ""), wire.Expectation, "sha256"},
 		{"longer", root, announce("f", path(good), "hell", ""), wire.Expectation, "more than the announced 4 bytes"},
 		{"shorter", root, announce("f", path(good), "hello!", ""), wire.Expectation, "5 bytes instead of the announced 6"},
@@ -105,6 +106,7 @@ func TestOthersAreSaved(t *testing.T) {
 	good := announce("g", fmt.Sprintf(`"path":%q`, put(t, filepath.Join(root, "good"), "hello")), "hello", "")
 	both := json.RawMessage(`{"f":{"path":"/x","finalized":true},` + string(good[1:]))
 	judge(t, (&Saver{Dir: out, Root: root}).Save(t.Context(), both), wire.Expectation, "byteSize")
+	judge(t, (&Saver{Dir: filepath.Join(root, "good", "sub"), Root: root}).Save(t.Context(), good), wire.IO, "--save: ")
 	if b, _ := os.ReadFile(filepath.Join(out, "g")); string(b) != "hello" {
 		t.Errorf("g is %q", b)
 	}
@@ -169,6 +171,7 @@ func TestRemote(t *testing.T) {
 		{"a host name without a port", name, announce("f", uri("/good"), "hello", ""), "", ""},
 		{"another port", name + ":1", announce("f", uri("/good"), "hello", ""), wire.Usage, "not the endpoint's host"},
 		{"another host", "example.org", announce("f", uri("/good"), "hello", ""), wire.Usage, "not the endpoint's host"},
+		{"a port without a server", "127.0.0.1:1", announce("f", `"uri":"http://127.0.0.1:1/f"`, "hello", ""), wire.Unreachable, "cannot fetch it: "},
 		{"a redirect", at, announce("f", uri("/away"), "hello", ""), wire.Expectation, "302"},
 		{"none", at, announce("f", uri("/none"), "hello", ""), wire.Expectation, "404"},
 		{"no data", at, announce("f", uri("/silent"), "hello", ""), wire.Timeout, "no data for 200ms"},
@@ -198,7 +201,7 @@ func TestRemote(t *testing.T) {
 func TestFileNames(t *testing.T) {
 	for name, want := range map[string]bool{
 		"log.txt": true, "über uns.txt": true, "": false, ".x": false, "-rf": false, "a/b": false, `a\b`: false, "a\x00": false, "a\x1b[2J": false,
-		"a\nb": false, "a\tb": false, "a\u009b": false, "a\u202etxt.exe": false, "a\u2066": false, "a\x7f": false, "a\xff": false,
+		strings.Repeat("a", 200): true, strings.Repeat("a", 201): false, "a\nb": false, "a\tb": false, "a\u009b": false, "a\u202etxt.exe": false, "a\u2066": false, "a\x7f": false, "a\xff": false,
 	} {
 		if got := isFileName(name); got != want {
 			t.Errorf("%q: %v", name, got)

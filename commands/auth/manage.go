@@ -55,12 +55,12 @@ func runLogout(ctx context.Context, run *env.Env, o *flags) error {
 		return err
 	}
 	defer c.Close()
-	revoked, err := l.End(ctx, c)
+	err = l.End(ctx, c)
 	if f := wire.AsFault(err); f != nil {
 		f.Message = "the login is deleted, but its tokens may still be valid: " + f.Message
 		return f
 	}
-	if err == nil && !revoked && l.Issuer != "" {
+	if err == nil && l.Revocation == "" && l.Issuer != "" {
 		run.Console.Note(l.Issuer + " cannot revoke tokens; they remain valid until they expire")
 	}
 	return err

@@ -178,7 +178,7 @@ func (l line) outlines() []cache.Outline {
 	}
 	if name, ok := strings.CutPrefix(typed, "demo:"); ok {
 		name = cmp.Or(name, "orders")
-		if c, ok := serve.Demo(name); ok {
+		if c := serve.Demo(name); c != nil {
 			return cache.Outlines(c, cmdline.IsSafeName)
 		}
 	}

@@ -188,6 +188,11 @@ func withSession(ctx context.Context, run *env.Env, o *verbOptions, do func(cl *
 	}
 	cl := env.NewDeadline(ctx, o.time.Timeout.Or(0), 0)
 	defer cl.Stop()
+	return attached(cl, name, do)
+}
+
+// attached calls do with the session name.
+func attached(cl *env.Deadline, name string, do func(cl *env.Deadline, c *daemon.Control) error) error {
 	c, err := daemon.Attach(cl.Ctx, name)
 	if err == nil {
 		defer c.Close()

@@ -15,6 +15,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/session/daemon"
 )
 
 // TestStartupReportsToTheCommand checks that stderr goes to the command that starts the session until the session is ready, and to
@@ -103,5 +104,13 @@ func TestAsked(t *testing.T) {
 		if f := wire.AsFault(err); want == "" && err != nil || want != "" && (f == nil || f.Message != want) {
 			t.Errorf("%s: %v", flags, err)
 		}
+	}
+}
+
+// TestTableOfSessions checks that list prints an age only for a session that has responded.
+func TestTableOfSessions(t *testing.T) {
+	table := fmt.Sprint(rows([]daemon.Status{{Name: "a", State: "live", Started: "x", Age: 61.6, Dialect: "mcp", Endpoint: "e\x1b"}, {Name: "b", State: "silent"}})[1:])
+	if want := `[[@a live mcp 1m2s e\u001b] [@b silent   ]]`; table != want {
+		t.Errorf("%q, want %q", table, want)
 	}
 }

@@ -74,21 +74,26 @@ func runList(ctx context.Context, run *env.Env, o *verbOptions) error {
 	}
 	all = append(all, profiles(run)...)
 	if o.out.ForPeople(run) && !o.out.Pretty {
-		rows := [][]string{{"SESSION", "STATE", "DIALECT", "AGE", "ENDPOINT"}}
-		for _, s := range all {
-			age := ""
-			if s.Started != "" { // it is a session, which has responded
-				age = time.Duration(s.Age * float64(time.Second)).Round(time.Second).String()
-			}
-			rows = append(rows, []string{"@" + s.Name, s.State, s.Dialect, age, format.CleanLine(s.Endpoint)})
-		}
-		return cmdline.Print(os.Stdout, format.Table(rows, run.Stdout.Width, run.Stdout.Color))
+		return cmdline.Print(os.Stdout, format.Table(rows(all), run.Stdout.Width, run.Stdout.Color))
 	}
 	print, err := options.NewPrinter(run, endpoint.Endpoint{}, &o.out)
 	if err != nil {
 		return err
 	}
 	return printValues(ctx, print, wire.Map(all, daemon.Status.JSON)...)
+}
+
+// rows returns the table of list.
+func rows(all []daemon.Status) [][]string {
+	rows := [][]string{{"SESSION", "STATE", "DIALECT", "AGE", "ENDPOINT"}}
+	for _, s := range all {
+		age := ""
+		if s.Started != "" { // it is a session, which has responded
+			age = time.Duration(s.Age * float64(time.Second)).Round(time.Second).String()
+		}
+		rows = append(rows, []string{"@" + s.Name, s.State, s.Dialect, age, format.CleanLine(s.Endpoint)})
+	}
+	return rows
 }
 
 // profiles returns the profiles for list. The endpoint is "" before its variables are set. It only warns about an
@@ -109,41 +114,31 @@ func profiles(run *env.Env) (lines []daemon.Status) {
 }
 
 func runClose(ctx context.Context, run *env.Env, o *verbOptions) error {
-	cl := env.NewDeadline(ctx, o.time.Timeout.Or(0), 0)
-	defer cl.Stop()
-	if o.closeAll {
-		return closeAll(cl.Ctx, run)
-	}
-	name, err := nameOf(run.Line)
-	if err != nil {
-		return err
-	}
-	return closeSession(cl.Ctx, run, name)
-}
-
-func closeSession(ctx context.Context, run *env.Env, name string) error {
-	c, err := daemon.Attach(ctx, name)
-	if err == nil {
-		defer c.Close()
-		var jobs []string
-		jobs, err = c.End(ctx)
+	end := func(cl *env.Deadline, c *daemon.Control) error {
+		jobs, err := c.End(cl.Ctx)
 		for _, job := range jobs {
 			run.Console.Note("the job " + format.CleanLine(job) + " was still running and was cancelled")
 		}
+		return err
 	}
-	return env.Cause(ctx, err)
+	if !o.closeAll {
+		return withSession(ctx, run, o, end)
+	}
+	cl := env.NewDeadline(ctx, o.time.Timeout.Or(0), 0)
+	defer cl.Stop()
+	return closeAll(cl, end)
 }
 
 // closeAll ends all sessions of this user in parallel.
-func closeAll(ctx context.Context, run *env.Env) error {
-	all, err := daemon.List(ctx)
+func closeAll(cl *env.Deadline, end func(cl *env.Deadline, c *daemon.Control) error) error {
+	all, err := daemon.List(cl.Ctx)
 	if err != nil {
-		return env.Cause(ctx, err)
+		return env.Cause(cl.Ctx, err)
 	}
 	errs := make([]error, len(all))
 	var closing sync.WaitGroup
 	for i, s := range all {
-		closing.Go(func() { errs[i] = closeSession(ctx, run, s.Name) })
+		closing.Go(func() { errs[i] = attached(cl, s.Name, end) })
 	}
 	closing.Wait()
 	errs = slices.DeleteFunc(errs, rundir.IsAbsent) // a session that has ended in the meantime is not an error

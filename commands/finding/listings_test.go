@@ -49,6 +49,10 @@ func TestListings(t *testing.T) {
 			}
 		}
 	}
+	if got := string(paramsOf([]byte(`[{"name":"a"},{"name":"b","default":1},{"name":"c","kwargs":true},{"name":"d","varargs":true},7]`))); got !=
+		`{"type":"object","properties":{"a":{},"b":{"default":1}},"required":["a"]}` {
+		t.Errorf("params: %s", got)
+	}
 	m := catalog.Method{}
 	signed(&m, []byte(`[["array","int","unknown"]]`))
 	if string(m.Params) != `{"type":"array","prefixItems":[{"type":"integer"},{}],"minItems":2,"maxItems":2}` || string(m.Result) != `{"type":"array"}` {

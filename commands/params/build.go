@@ -11,7 +11,6 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
-	"rpcx/wire/schema"
 )
 
 // A node is a value that words build: the JSON in raw, or an object or array of nodes once a word has led into it. All other
@@ -132,21 +131,6 @@ func renamed(obj json.RawMessage, from, to string) json.RawMessage {
 		}
 	}
 	return o.End()
-}
-
-// pathOf returns a JSON pointer into val as a path for a Typer.
-func pathOf(val json.RawMessage, pointer string) (path []string) {
-	for i, c := range pointer {
-		if c != '/' {
-			continue
-		}
-		token, _, _ := strings.Cut(pointer[i+1:], "/")
-		if scan.Type(scan.At(val, pointer[:i])) == 'a' {
-			token = schema.Append
-		}
-		path = append(path, scan.Unescape(token))
-	}
-	return path
 }
 
 // where returns a path as the user would type it.

@@ -133,9 +133,8 @@ func (p *parser) reread(r *Result, err error) bool {
 		return false
 	}
 	p.texts = slices.Delete(p.texts, i, i+1)
-	text, ok := scan.Text(scan.At(r.Params, m.Pointer))
-	v, verr := oneValue([]byte(text))
-	if !ok || verr != nil || scan.Type(v) == 's' {
+	v := retyped(scan.At(r.Params, m.Pointer))
+	if v == nil {
 		return false
 	}
 	r.Params = put(r.Params, m.Pointer, v)
@@ -212,10 +211,8 @@ func (p *parser) repair(params json.RawMessage) json.RawMessage {
 		case !errors.As(err, &m):
 			return nil
 		}
-		better := mend(scan.At(params, m.Pointer), m)
-		if better == nil {
-			better = p.retype(params, m.Pointer)
-		}
+		val := scan.At(params, m.Pointer)
+		better := scan.Or(mend(val, m), retyped(val))
 		if better == nil {
 			return nil
 		}
@@ -224,17 +221,12 @@ func (p *parser) repair(params json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// retype returns the string at a JSON pointer as a value of the required type, or nil.
-func (p *parser) retype(params json.RawMessage, pointer string) json.RawMessage {
-	text, ok := scan.Text(scan.At(params, pointer))
-	if !ok {
+// retyped returns a string with the JSON of a value that is not a string as that value, or nil.
+func retyped(val json.RawMessage) json.RawMessage {
+	text, ok := scan.Text(val)
+	v, err := oneValue([]byte(text))
+	if !ok || err != nil || scan.Type(v) == 's' {
 		return nil
-	}
-	v, err := p.o.Typer.Coerce(p.ctx, pathOf(params, pointer), text)
-	if err != nil || scan.Type(v) == 's' { // other members may show that no string is allowed
-		if v, err = oneValue([]byte(text)); err != nil || scan.Type(v) == 's' {
-			return nil
-		}
 	}
 	return v
 }

@@ -216,3 +216,15 @@ func TestManyWordsAreCheap(t *testing.T) {
 		t.Errorf("%d MB for %d words", used>>20, len(args))
 	}
 }
+
+// TestWords checks which words read stdin, read files and depend on a schema.
+func TestWords(t *testing.T) {
+	for arg, want := range map[string][3]bool{
+		"-": {true, true, false}, "a@=-": {true, true, false}, "a:@=-": {true, true, false}, "a=-": {false, false, true}, "a:=-": {},
+		"a@=f": {false, true, false}, "a:@=f": {false, true, false}, "a@on=f": {false, true, false}, "a@on=-": {false, true, false}, "f": {},
+	} {
+		if got := [3]bool{WantStdin([]string{arg}), ReadsFiles([]string{arg}), IsTyped(arg)}; got != want {
+			t.Errorf("%s: %v, want %v", arg, got, want)
+		}
+	}
+}

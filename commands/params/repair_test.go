@@ -31,11 +31,16 @@ func TestRepaired(t *testing.T) {
 // schema's own members are not renamed.
 func TestMisspelt(t *testing.T) {
 	typer := typerOf(t, `{"catalog":1,"methods":[{"name":"list","params":{"type":"object","required":["path"],"properties":{
-		"path":{"type":"string","examples":["/"]},"paths":{"type":"array"},"depth":{"type":"integer"}}}}]}`, "list")
+		"path":{"type":"string","examples":["/"]},"paths":{"type":"array"},"depth":{"type":"integer"},"nums":{"type":"array","items":{"type":"integer"}}}}}]}`, "list")
+	long := strings.Repeat("x", 4096-len(`{"path":""}`))
 	for _, c := range []struct{ args, message, hint, better string }{
 		{`pth=/a`, `lacks "path" (there is "pth"); did you mean path? (schema rule "required"`, `--no-check`, `{"path":"/a"}`},
 		{`pth:=5 depth=2`, `lacks "path" (there is "pth"); did you mean path?`, `--no-check`, ``},
 		{`pat=/a pth=/b`, `lacks "path" (there is "pat"); did you mean path?`, `--no-check`, `{"path":"/a","pth":"/b"}`},
+		{`{"path":"/","nums":["1","2","3","4","5","6","7"]}`, `want integer`, `--no-check`, `{"path":"/","nums":[1,2,3,4,5,6,7]}`},
+		{`{"path":"/","nums":["1","2","3","4","5","6","7","8"]}`, `want integer`, `--no-check`, ``},
+		{`{"pth":"` + long + `"}`, `lacks "path"`, `--no-check`, `{"path":"` + long + `"}`},
+		{`{"pth":"` + long + `x"}`, `lacks "path"`, `--no-check`, ``},
 		{`paths:=[] other=1`, `lacks "path" (schema rule "required"`, `for example path=/`, ``},
 	} {
 		_, err := Parse(t.Context(), strings.Fields(c.args), Options{Typer: typer})

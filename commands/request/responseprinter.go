@@ -127,11 +127,18 @@ func (c *ResponsePrinter) read(st dialect.Stream) error {
 
 // Suggest adds a fix to err, an error from the peer, if a fix is known.
 func (c *ResponsePrinter) Suggest(err error) {
-	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-		if suggest.Call(c.env, f, c.Catalog); c.Catalog == nil {
-			if cat := c.jobs(f); cat != nil {
-				suggest.Job(c.env, f, cat.Method(f.Method))
-			}
+	f := wire.AsFault(err)
+	if f == nil || f.Kind != wire.RPCError {
+		return
+	}
+	hasJobs := all.Named(c.conv.Dialect()).Jobs != nil
+	if hasJobs && c.Catalog != nil && f.RPC != nil && string(f.RPC.Code) != "-32602" {
+		suggest.Job(c.env, f, c.Catalog.Method(f.Method))
+	}
+	suggest.Call(c.env, f, c.Catalog)
+	if c.Catalog == nil {
+		if cat := c.jobs(f); cat != nil {
+			suggest.Job(c.env, f, cat.Method(f.Method))
 		}
 	}
 }

@@ -26,9 +26,6 @@ func Call(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
 		invalidParams(run, f, cat)
 		return
 	}
-	if cat != nil {
-		Job(run, f, cat.Method(f.Method))
-	}
 	if f.RPC == nil || f.Hint != "" || string(f.RPC.Code) != "-32601" && f.RPC.Kind != "unknown_command" {
 		return
 	}

@@ -102,10 +102,7 @@ func (l *closeNotifier) Close() error {
 // CloseWith closes the connection with a code, if its transport has codes.
 func (l *closeNotifier) CloseWith(code int, reason string) error {
 	defer l.onClose()
-	if with, ok := l.Conn.(wire.CloserWith); ok {
-		return with.CloseWith(code, reason)
-	}
-	return l.Conn.Close()
+	return wire.CloseWith(l.Conn, code, reason)
 }
 
 // sumClients prints the number of clients. It returns a failure if a client broke a rule. That failure takes precedence

@@ -147,11 +147,7 @@ func loadCatalog(file string) (*catalog.Catalog, error) {
 			return c, nil
 		}
 	}
-	c, err := catalog.Load(file)
-	if err != nil && wire.AsFault(err) == nil {
-		err = wire.NewFault(wire.Usage, err.Error(), err)
-	}
-	return c, err
+	return catalog.Load(file)
 }
 
 // ofTools returns the catalog of the tools in a result of MCP's tools/list.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"rpcx/wire"
 	"rpcx/wire/jq"
 	"rpcx/wire/tape"
 )
@@ -307,4 +308,43 @@ func FuzzViews(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A full is a file on a disk that is full.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+// Every view returns the error of the tape, and otherwise that of its output.
+func TestViewsFail(t *testing.T) {
+	const ok = `{"tape":1}` + "\n" + `{"http":{"method":"GET","url":"http://x/","times":{}}}` + "\n"
+	for name, view := range map[string]func(w io.Writer, r *tape.Reader) error{
+		"show": func(w io.Writer, r *tape.Reader) error { return Show(t.Context(), w, r, ShowOptions{}) },
+		"html": func(w io.Writer, r *tape.Reader) error { return HTML(t.Context(), w, r, Options{}) },
+		"har":  func(w io.Writer, r *tape.Reader) error { return HAR(t.Context(), w, r, "1", Options{}) },
+	} {
+		if err := view(io.Discard, read(t, ok+"garbage\n")); err == nil || !strings.HasPrefix(err.Error(), "the tape a.tape, line 3: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := view(full{}, read(t, ok)); !errors.Is(err, io.ErrShortWrite) || wire.AsFault(err) == nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := view(io.Discard, read(t, ok)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Items of more streams than are folded are shown one by one.
+func TestManyStreams(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"tape":1}` + "\n")
+	for range 2 {
+		for n := range maxRuns + 1 {
+			fmt.Fprintf(&b, `{"t":0,"conn":%d,"dir":"recv","msg":{"jsonrpc":"2.0","method":"x","params":{"subscription":"s%d","result":1}}}`+"\n", n+1, n)
+		}
+	}
+	if got := show(t, read(t, b.String()), ShowOptions{}); strings.Count(got, "◀") != maxRuns*2+2 {
+		t.Errorf("%d items are shown", strings.Count(got, "◀"))
+	}
 }

@@ -1,13 +1,17 @@
 package cache
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"rpcx/wire/catalog"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/transport"
 )
@@ -50,6 +54,13 @@ func TestIdentity(t *testing.T) {
 	once("other words", Fingerprint(e, "/", []string{"a"}, nil))
 	once("words of another list", Fingerprint(e, "/", nil, []string{"a"}))
 	once("a header", discoveryFile(e, transport.Config{Header: http.Header{"Authorization": {"1"}}}))
+	once("a certificate", discoveryFile(e, transport.Config{TLS: transport.TLS{Cert: "c"}}))
+	var user, nobody transport.Config
+	user.Login, nobody.Login = login("me"), login("")
+	once("a login", discoveryFile(e, user))
+	if discoveryFile(e, nobody) != discoveryFile(e, transport.Config{}) {
+		t.Error("the file name depends on a login for other endpoints")
+	}
 	if a, b := discoveryFile(e, transport.Config{Header: http.Header{"X": {"1"}}}), discoveryFile(e, transport.Config{Header: http.Header{"X": {"2"}}}); a != b {
 		t.Error("the file name depends on the value of a header")
 	}
@@ -57,6 +68,13 @@ func TestIdentity(t *testing.T) {
 		t.Errorf("stdio: has a source: %+v", s)
 	}
 }
+
+// A login has this identity for each endpoint.
+type login string
+
+func (l login) Identity(transport.Address) string { return string(l) }
+
+func (login) Token(context.Context, *url.URL, string) (string, error) { return "", nil }
 
 func TestIdentityOfRelativePaths(t *testing.T) {
 	e, command := parse(t, "unix:./a"), parse(t, "exec:./a")
@@ -79,12 +97,19 @@ func TestNoIdentityWithoutAFolder(t *testing.T) {
 		t.Skip(err)
 	}
 	t.Setenv("PWD", "")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	if a, b := Fingerprint(parse(t, "unix:a"), "/"), Fingerprint(parse(t, "unix:b"), "/"); a == b {
+		t.Error("two endpoints have the same fingerprint")
+	}
 	for text, known := range map[string]bool{"unix:a": false, "exec:./a": false, "unix:/a": true, "ws://h/": true} {
 		if id, err := identity(parse(t, text)); (err == nil) != known || (id == nil) == known {
 			t.Errorf("%s: %v, %v", text, id, err)
 		}
 		if source := SourceOf(parse(t, text), "", ""); (source != Source{}) != known {
 			t.Errorf("%s: its results are cached as %v", text, source)
+		}
+		if discovery, outline := discoveryFile(parse(t, text), transport.Config{}), outlineFile(text, ""); (discovery != "") != known || (outline != "") != (text == "ws://h/") {
+			t.Errorf("%s: its methods are cached in %q and %q", text, discovery, outline)
 		}
 	}
 }
@@ -140,6 +165,24 @@ func TestAnswers(t *testing.T) {
 	}
 	if err := Put("k", Answer{Raw: raw, At: time.Now(), MaxAge: time.Hour}); err != nil || Read(file) != nil {
 		t.Errorf("an expired result was not removed: %v", err)
+	}
+}
+
+// Without a cache directory, nothing is stored.
+func TestNoCache(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", "")
+	t.Setenv("HOME", "")
+	t.Chdir(t.TempDir())
+	e, a := parse(t, "ws://h/"), Answer{Raw: json.RawMessage(`{}`), At: time.Now(), MaxAge: time.Hour}
+	if err := Put("k", a); err == nil || !strings.Contains(err.Error(), "neither XDG_CACHE_HOME nor HOME") {
+		t.Error(err)
+	}
+	KeepOutlines("ws://h/", "", nil, catalog.Keep{})
+	if d := Discovery(e, transport.Config{}, Usual); Get("k") != nil || KeptOutlines("ws://h/", "") != nil || d.Load != nil {
+		t.Error("something was stored")
+	}
+	if left, err := os.ReadDir("."); len(left) > 0 || err != nil {
+		t.Error(left, err)
 	}
 }
 

@@ -63,6 +63,20 @@ func TestMembersHaveAFixedOrder(t *testing.T) {
 	}
 }
 
+func TestSelfContained(t *testing.T) {
+	c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"a","result":{"$ref":"#/$defs/N"},"events":{"e":{"$ref":"#/$defs/N"},"f":true}}],"$defs":{"M":{"type":"null"},"N":{"type":"integer"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"$ref":"#/$defs/N","$defs":{"N":{"type":"integer"}}}`
+	if m := c.SelfContained().Methods[0]; string(m.Result) != want || string(m.Events["e"]) != want || string(m.Events["f"]) != "true" {
+		t.Errorf("%s, %s, %s", m.Result, m.Events["e"], m.Events["f"])
+	}
+	if got := string(c.Methods[0].Events["e"]); got != `{"$ref":"#/$defs/N"}` {
+		t.Errorf("the catalog itself has changed: %s", got)
+	}
+}
+
 func TestAnEmptyCatalogHasItsMethods(t *testing.T) {
 	got, err := (&catalog.Catalog{}).Marshal()
 	if want := `{"catalog":1,"info":{},"methods":[]}`; err != nil || string(got) != want {
@@ -88,6 +102,8 @@ var broken = []struct {
 	{text: `{"catalog":1,"methods":[{}]}`, want: `/methods/0: a method must have a name`},
 	{text: `{"catalog":1,"methods":[{"name":""}]}`, want: `/methods/0: a method must have a name`},
 	{text: `{"catalog":1,"methods":[{"name":"a"},{"name":"a"}]}`, want: `/methods/1/name: "a" is already at /methods/0`, unseen: true},
+	{text: `{"catalog":1,"methods":[{"name":"a","kind":5}]}`, want: `/methods/0/kind: it must be a string`},
+	{text: `{"catalog":1,"methods":[{"name":"a","stream":5}]}`, want: `/methods/0/stream: it must be an object with "method" and "id"`},
 	{text: `{"catalog":1,"methods":[{"name":"a","kind":"strem"}]}`, want: `/methods/0/kind: unknown kind "strem"; did you mean stream?`},
 	{text: `{"catalog":1,"methods":[{"name":"a","kind":"x"}]}`, want: `use one of call, stream, job, notify`},
 	{text: `{"catalog":1,"methods":[{"name":"a","params":[]}]}`, want: `/methods/0/params: a schema must be an object, true or false`},
@@ -137,7 +153,7 @@ func TestTheJSONSchema(t *testing.T) {
 		if err := s.Check(t.Context(), b); err != nil {
 			t.Errorf("demo:%s: %v", name, err)
 		}
-		c, _ := serve.Demo(name)
+		c := serve.Demo(name)
 		if written, err := c.Marshal(); err != nil || s.Check(t.Context(), written) != nil {
 			t.Errorf("demo:%s after Marshal: %v, %v", name, err, s.Check(t.Context(), written))
 		}
@@ -172,6 +188,9 @@ func TestStripRun(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
+	if got := catalog.Nearest("x"+strings.Repeat("a", 127), []string{"y" + strings.Repeat("a", 128)}); got != "" {
+		t.Errorf("a very long name is suggested: %s", got)
+	}
 	names := []string{"getOrder", "listOrders", "createOrder", "cancelOrder", "id", "a", "status", "eth_getBalance"}
 	for given, want := range map[string]string{
 		"getOder": "getOrder", "get_order": "getOrder", "GETORDER": "getOrder", "getorder": "getOrder", "orderList": "",

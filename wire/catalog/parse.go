@@ -74,12 +74,6 @@ func (m *Method) UnmarshalJSON(b []byte) error {
 	return m.decode(b, "")
 }
 
-// UnmarshalJSON reads the description of a peer.
-func (i *Info) UnmarshalJSON(b []byte) error {
-	*i = Info{}
-	return i.decode(b, "")
-}
-
 // A place decodes raw, the value of the member at the JSON pointer at.
 type place func(at string, raw json.RawMessage) error
 

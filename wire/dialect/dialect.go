@@ -101,8 +101,6 @@ type Codec interface {
 	Opened(op Op, resp wire.Message) (stream wire.ID, final bool)
 	// Reply returns the messages, if any, for one event of the answer to req.
 	Reply(req wire.Message, ev wire.Event) ([][]byte, error)
-	// JoinBatch joins the responses to a batch into one message.
-	JoinBatch(replies [][]byte) []byte
 	// Event sets ev to the event that the user sees for m. ev may refer to m's bytes. Event does not allocate for plain
 	// data. Any goroutine may call it.
 	Event(m *wire.Message, ev *wire.Event) error

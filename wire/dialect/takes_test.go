@@ -1,6 +1,10 @@
 package dialect
 
-import "testing"
+import (
+	"context"
+	"errors"
+	"testing"
+)
 
 func TestTakes(t *testing.T) {
 	for _, c := range []struct {
@@ -23,6 +27,7 @@ func TestTakes(t *testing.T) {
 		{"a*b*c", "a1b2c", true},
 		{"a*b*c", "a1c2b", false},
 		{"aa*aa", "aaa", false},
+		{"a*b*c", "ac", false},
 		{"x\nt*", "tick", true},
 		{"*", "a", true},
 	} {
@@ -30,5 +35,19 @@ func TestTakes(t *testing.T) {
 		if got := op.Takes(c.method); got != c.want {
 			t.Errorf("%q takes %q: %t", c.methods, c.method, got)
 		}
+	}
+}
+
+type plainStream struct{ Stream }
+
+var errCancelled = errors.New("cancelled")
+
+func (plainStream) Cancel(context.Context) error { return errCancelled }
+
+// Finish cancels a stream that cannot stop without losing messages.
+func TestPlainStreams(t *testing.T) {
+	var st Stream = plainStream{}
+	if err := Finish(t.Context(), st); err != errCancelled || Waiting(st) || Severed(st) {
+		t.Error(err, Waiting(st), Severed(st))
 	}
 }

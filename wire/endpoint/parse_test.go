@@ -45,6 +45,34 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// Endpoints that cannot be used are explained.
+func TestParseFaults(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "mcp.json")
+	if err := os.WriteFile(file, []byte(`{"mcpServers":{"ftp":{"url":"ftp://h/"},"ws":{"url":"ws://h/"},"bad":{"url":"http://h:x/"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"mcp+config:":                        "mcp+config: needs a file",
+		"mcp+config:" + dir + "/none.json":   "none.json",
+		"mcp+config:" + dir + "/none.json#x": "none.json",
+		"mcp+config:" + file:                 "names no server: add #NAME, one of",
+		"mcp+config:" + file + "#none":       "none",
+		"mcp+config:" + file + "#ws":         "its url does not begin with http:// or https://",
+		"mcp+config:" + file + "#bad":        "port",
+		"header+config:" + file:              "config: must be written as mcp+config:FILE#NAME",
+		"mcp:x":                              `"mcp" is not a transport`,
+	} {
+		_, err := Parse(text, "")
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message, want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if got := (Change{Scheme: "tcp"}).Rewrite("mcp+mcp+mcp+x"); got != "mcp+mcp+mcp+x" {
+		t.Errorf("a text that is not an endpoint becomes %q", got)
+	}
+}
+
 func TestPrefixAndFlagMustAgree(t *testing.T) {
 	if _, err := Parse("jsonrpc1+tcp://h:1", "jsonrpc"); wire.AsFault(err) == nil {
 		t.Error("a prefix that differs from --dialect was accepted")

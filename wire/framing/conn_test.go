@@ -230,11 +230,21 @@ func (h *half) CloseWrite() error {
 	return nil
 }
 
+type badHalf struct {
+	badWriter
+}
+
+func (*badHalf) CloseWrite() error { return nil }
+
 func TestHalfClose(t *testing.T) {
 	h := &half{}
 	c := Line(h, wire.Options{})
 	if err := errors.Join(c.(wire.Batcher).SendBuffered([]byte(a)), c.(wire.HalfCloser).CloseSend()); err != nil || h.ended != a+"\n" {
 		t.Errorf("%q, %v", h.ended, err)
+	}
+	bad := Line(&badHalf{}, wire.Options{})
+	if err := errors.Join(bad.(wire.Batcher).SendBuffered([]byte(a)), bad.(wire.HalfCloser).CloseSend()); !errors.Is(err, errBad) {
+		t.Error(err)
 	}
 	if _, ok := Line(&stream{}, wire.Options{}).(wire.HalfCloser); ok {
 		t.Error("a connection that cannot be half closed has CloseSend")

@@ -281,6 +281,13 @@ func TestErrorsOfTheBytesBelow(t *testing.T) {
 			}
 		}
 	}
+	for name, begin := range map[string]string{"netstring": "10:{", "varint": "\x0a{"} {
+		framing, _ := ByName(name)
+		_, err := framing(&stream{Reader: io.MultiReader(strings.NewReader(begin), iotest.ErrReader(plain))}, wire.Options{}).Recv()
+		if !errors.Is(err, plain) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	// The last line may lack its line end.
 	c := Line(&stream{Reader: io.MultiReader(strings.NewReader(`{"a":1}`), iotest.ErrReader(child))}, wire.Options{})
 	if msg, err := c.Recv(); err != nil || string(msg) != `{"a":1}` {

@@ -142,6 +142,17 @@ func TestStderrTailIsBounded(t *testing.T) {
 	if s := got.Data.Stderr; len(s) != 4096 || !strings.HasSuffix(s, "line 2998\nline 2999\n") {
 		t.Errorf("%d bytes of stderr are stored", len(s))
 	}
+	n := 0
+	end := tail{to: func(lines []byte) { n += len(lines) }}
+	for _, part := range []string{strings.Repeat("x", 64<<10), "y"} { // a longer line is not kept
+		if n > 0 {
+			t.Errorf("%d bytes were forwarded", n)
+		}
+		end.Write([]byte(part))
+	}
+	if n != 64<<10+1 {
+		t.Errorf("%d bytes were forwarded", n)
+	}
 }
 
 func TestTimeoutEndsTheGroup(t *testing.T) {
@@ -222,9 +233,32 @@ func TestBackgroundProcessesEndWithTheConnection(t *testing.T) {
 
 func TestOutputLimit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Options{}, Binding{}, `m=tr '\0' ' ' < /dev/zero`)
-	testkit.Expect(t, "answer", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`)
-	testkit.Expect(t, "failure", w.failures(), "hook m: printed more than 64 MiB")
+	w := newWorld(t, Options{}, Binding{}, `m=tr '\0' ' ' < /dev/zero`, `line=lines:tr '\0' ' ' < /dev/zero`, `co=co:tr '\0' ' ' < /dev/zero`)
+	for _, name := range []string{"m", "line", "co"} {
+		testkit.Expect(t, "answer", w.call(name, ""), `error {"code":-32603,"message":"the hook failed"}`)
+	}
+	testkit.Expect(t, "failures", w.failures(), "hook m: printed more than 64 MiB\nhook line: printed more than 64 MiB\nhook co: the co-process did not answer: it was killed by SIGTERM")
+	testkit.Until(t, "the warning", func() bool {
+		return strings.Contains(w.warned(), "hook co: the co-process printed more than 64 MiB on one line")
+	})
+}
+
+// A command that cannot be started fails. The argument is longer than the system allows.
+func TestStartFails(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 4<<20)
+	w := newWorld(t, Options{OnOpen: &Answer{Kind: Sh, Text: "exit 100"}}, Binding{SingleExchange: true}, "m=sh:"+long, "co=co:"+long)
+	for _, name := range []string{"m", "co"} {
+		testkit.Expect(t, "answer", w.call(name, ""), `error {"code":-32603,"message":"the hook failed"}`)
+	}
+	testkit.Expect(t, "failures", w.failures(), "hook m: sh cannot be started: argument list too long\nhook co: sh cannot be started: argument list too long")
+	_ = w.table.Close()
+	testkit.Expect(t, "after Close", w.call("co", ""), "failed: the connection is closed")
+	other := w.table.Bind(Binding{Client: "c"})
+	other.Open()
+	testkit.Until(t, "the end of --on-open", func() bool { return strings.HasSuffix(w.warned(), "c: hook --on-open: ended with status 100") })
+	_ = other.Close()
+	other.Open() // does nothing
 }
 
 func TestChains(t *testing.T) {
@@ -268,6 +302,10 @@ func TestWarningsHaveNoEscapes(t *testing.T) {
 	if got := w.warned(); strings.ContainsRune(got, 0x1b) || len(got) > 300 || !strings.HasPrefix(got, `hook * ("\x1b[2Jyyy`) {
 		t.Errorf("%q", got)
 	}
+	long := strings.Repeat("a", 80)
+	testkit.Expect(t, "a long name", shown(long), long)
+	testkit.Expect(t, "a longer name", shown(long+"a"), `"`+long+`a"`)
+	testkit.Expect(t, "cut", cut("abc", 3)+cut("abcd", 3), "abcabc…")
 }
 
 func TestSlots(t *testing.T) {

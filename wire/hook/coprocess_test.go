@@ -23,7 +23,7 @@ func TestCoProcess(t *testing.T) {
 			*text\"*) echo '{"id":3,"error":"no"}' ;;
 			*null\"*) echo '{"error":null,"result":null,"id":4}' ;;
 			*half\"*) echo '{"id":5}' ;;
-			*noise\"*) echo noise; echo more; echo '{"id":99,"result":1}'; echo '{"id":6,"result":6}' ;;
+			*noise\"*) echo '{"id":"six"}'; echo noise; echo '[1]'; echo '{"id":99,"result":1}'; echo '{"id":6,"result":6}' ;;
 			esac; done`)
 	testkit.Expect(t, "result", w.call("ping", "{\n\"a\":1}"), `[1.0,"<>"]`)
 	testkit.Expect(t, "error", w.call("fail", ""), `error {"code":7,"message":"no","x":1}`)
@@ -38,7 +38,7 @@ func TestCoProcess(t *testing.T) {
 	testkit.Expect(t, "first line", strings.SplitAfter(w.read("lines"), "\n")[0], `{"id":1,"method":"ping","params":{"a":1}}`+"\n")
 	testkit.Expect(t, "starts", w.read("starts"), "start\n")
 	testkit.Expect(t, "environment", w.read("env"), "RPCX_ENDPOINT=conversation:/x#h1\n")
-	testkit.Expect(t, "warnings", w.warned(), "hook * (half): answered with neither result nor error\n"+`hook *: the co-process printed a line that is not an answer: "noise"`)
+	testkit.Expect(t, "warnings", w.warned(), "hook * (half): answered with neither result nor error\n"+`hook *: the co-process printed a line that is not an answer: "{\"id\":\"six\"}"`)
 }
 
 func TestCoOutOfOrder(t *testing.T) {

@@ -41,6 +41,18 @@ func TestAnswers(t *testing.T) {
 		{"a=sh:", `usage: hook a: "sh:" contains no command`},
 		{"a=co:", `usage: hook a: "co:" contains no command`},
 		{"*=x", `* is sh "x"`},
+		{"res:verb=sh:text:x", `res:verb is sh "text:x"`},
+		{"get*=lines:tail -f x", `get* is lines "tail -f x"`},
+		{`a=json: {"a":1.10} `, `a is json " {\"a\":1.10} "`},
+		{"a=deny:", `a is deny "refused"`},
+		{"a=denyall", `a is sh "denyall"`},
+		{"a=inboxes", `a is sh "inboxes"`},
+		{"a=C:x", `a is sh "C:x"`},
+		{"a=text: ", `usage: hook a: "text: " contains no command`},
+		{"a=inbox:x", `usage: hook a: "inbox:x": unknown kind of answer "inbox"; to run a command of that name, write sh:inbox:x`},
+		{"a=zzzzzzz:x", `usage: hook a: "zzzzzzz:x": unknown kind of answer "zzzzzzz"; to run a command of that name, write sh:zzzzzzz:x`},
+		{"a=jq:input", `usage: hook a: jq: input(s)/0 is not allowed in: input`},
+		{"a=echo \x00", "usage: hook a: a command cannot contain a NUL"},
 	} {
 		e, err := Parse(c.text)
 		got := fmt.Sprintf("%s is %s %q", e.Pattern, e.Answer.Kind, e.Answer.Text)
@@ -53,9 +65,16 @@ func TestAnswers(t *testing.T) {
 			got = "no fault: " + err.Error()
 		}
 		if got != c.want {
-			t.Errorf("GOLD %q\n got %q\nwant %q", c.text, got, c.want)
+			t.Errorf("%q\n got %q\nwant %q", c.text, got, c.want)
 		}
 	}
+}
+
+// A command needs sh.
+func TestNoShell(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := Parse("a=x")
+	refused(t, err, `"x" needs sh, which is not in PATH`)
 }
 
 // --on-open accepts these ANSWERs.
@@ -80,7 +99,7 @@ func TestOnOpenAnswers(t *testing.T) {
 			got += string(f.Kind) + ": " + f.Message + "; " + f.Hint
 		}
 		if got != c.want {
-			t.Errorf("GOLD %q\n got %q\nwant %q", c.text, got, c.want)
+			t.Errorf("%q\n got %q\nwant %q", c.text, got, c.want)
 		}
 	}
 }

@@ -233,12 +233,7 @@ func (r *refs) target(ref, file string) (string, error) {
 
 // read returns the content of a file below the directory. It refuses links that lead out of the directory.
 func (r *refs) read(file string) ([]byte, error) {
-	root, err := os.OpenRoot(r.dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	f, err := root.Open(filepath.FromSlash(file))
+	f, err := os.OpenInRoot(r.dir, filepath.FromSlash(file))
 	if err != nil {
 		return nil, err
 	}

@@ -45,6 +45,9 @@ func TestFolders(t *testing.T) {
 	if got := strings.Join(names, " "); err != nil || c != nil || got != "get.order tools/call tools/list v1.2" {
 		t.Errorf("%q, %v, %v", got, c, err)
 	}
+	if got := Stamp(filepath.Join(dir, "none")); got != filepath.Join(dir, "none") {
+		t.Error(got)
+	}
 }
 
 func TestFolderDescriptions(t *testing.T) {
@@ -84,9 +87,14 @@ func TestFolderFaults(t *testing.T) {
 		"a URL":                       {map[string]string{"a": script, "a.json": `{"params":{"$ref":"file:///etc/passwd"}}`}, "points outside of the directory"},
 		"a link out of the directory": {map[string]string{"a": script, "a.json": `{"params":{"$ref":"out/secret.json"}}`}, "out/secret.json"},
 		"a file that does not exist":  {map[string]string{"a": script, "a.json": `{"params":{"$ref":"none.json"}}`}, "none.json"},
+		"a JSON file of others":       {map[string]string{"a": script, "a.json": `{"params":{"$ref":"open.json"}}`, "open.json": "1"}, "other users can write to it"},
+		"a directory as description":  {map[string]string{"a": script, "a.json/b": ""}, "is a directory"},
+		"a fragment":                  {map[string]string{"a": script, "a.json": `{"params":{"$ref":"b.json#c"}}`}, "only a JSON pointer may follow the #"},
+		"a description of numbers":    {map[string]string{"a": script, "a.json": `{"description":1}`}, "/description: it must be a string"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := laid(t, tt.files)
+			_ = os.Chmod(filepath.Join(dir, "open.json"), 0o666)
 			if err := os.Symlink(outside, filepath.Join(dir, "out")); err != nil {
 				t.Fatal(err)
 			}

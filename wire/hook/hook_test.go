@@ -14,60 +14,6 @@ import (
 	"rpcx/wire/testkit"
 )
 
-func TestParse(t *testing.T) {
-	tests := []struct {
-		spec, pattern string
-		kind          Kind
-		text          string
-	}{
-		{"getOrder=./cmd --flag", "getOrder", Sh, "./cmd --flag"},
-		{"a=b=c", "a", Sh, "b=c"},
-		{"a=sh:text:x", "a", Sh, "text:x"},
-		{"res:verb=text:date", "res:verb", Text, "date"},
-		{"get*=lines:tail -f x", "get*", Lines, "tail -f x"},
-		{"*=co:./c", "*", Co, "./c"},
-		{"a=jq:.x | {y: .}", "a", JQ, ".x | {y: .}"},
-		{`a=json: {"a":1.10} `, "a", JSON, ` {"a":1.10} `},
-		{"a=deny", "a", Deny, "refused"},
-		{"a=deny:not today", "a", Deny, "not today"},
-		{"a=deny:", "a", Deny, "refused"},
-		{"a=denyall", "a", Sh, "denyall"},
-		{"a=inboxes", "a", Sh, "inboxes"},
-		{"a=C:x", "a", Sh, "C:x"},
-	}
-	for _, tt := range tests {
-		e, err := Parse(tt.spec)
-		if err != nil || e.Pattern != tt.pattern || e.Answer.Kind != tt.kind || e.Answer.Text != tt.text {
-			t.Errorf("Parse(%q) = %+v, %v", tt.spec, e, err)
-		}
-	}
-}
-
-func TestParseRefuses(t *testing.T) {
-	tests := []struct{ spec, message, hint string }{
-		{"getOrder", `a hook must be NAME=ANSWER: "getOrder"`, ""},
-		{"=x", `a hook must be NAME=ANSWER: "=x"`, ""},
-		{"a=", `hook a: "" contains no command`, ""},
-		{"a=text: ", `hook a: "text: " contains no command`, ""},
-		{"a=co:", `hook a: "co:" contains no command`, ""},
-		{"a=tex:date", `hook a: "tex:date": unknown kind of answer "tex"`, "did you mean text:date? To run a command of that name, write sh:tex:date"},
-		{"a=inbox:x", `hook a: "inbox:x": unknown kind of answer "inbox"`, "to run a command of that name, write sh:inbox:x"},
-		{"a=zzzzzzz:x", `hook a: "zzzzzzz:x": unknown kind of answer "zzzzzzz"`, "to run a command of that name, write sh:zzzzzzz:x"},
-		{"a=jq:.a |", `hook a: jq: unexpected EOF at offset 4 of: .a |`, ""},
-		{"a=jq:input", `hook a: jq: input(s)/0 is not allowed in: input`, ""},
-		{"a=json:{", `hook a: "json:{" is not JSON: `, ""},
-		{"a=json:", `hook a: "json:" is not JSON: `, ""},
-		{"a=echo \x00", "hook a: a command cannot contain a NUL", ""},
-	}
-	for _, tt := range tests {
-		_, err := Parse(tt.spec)
-		f := wire.AsFault(err)
-		if f == nil || f.Kind != wire.Usage || !strings.HasPrefix(f.Message, tt.message) || f.Hint != tt.hint {
-			t.Errorf("Parse(%q): %+v", tt.spec, f)
-		}
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"a=b", "a=jq:.", "*=deny", "a=json:1", "=", "a=x:y", "a=inbox"} {
 		f.Add(s)

@@ -96,9 +96,7 @@ func asked(ctx context.Context, what string, args []any) (c dialect.Caller, meth
 		return nil, "", nil, fmt.Errorf("%s needs the name of a method", what)
 	}
 	if args[1] != nil {
-		if params, err = jq.EncodeArg(ctx, args[1]); err != nil {
-			return nil, "", nil, err
-		}
+		params = jq.EncodeArg(ctx, args[1])
 	}
 	if c = jqContextOf(ctx).caller; c == nil {
 		return nil, "", nil, fmt.Errorf("%s: there is no peer to call", what)
@@ -108,10 +106,7 @@ func asked(ctx context.Context, what string, args []any) (c dialect.Caller, meth
 
 // jqFail implements fail(CODE; TEXT) and fail(CODE; TEXT; DATA), which make the hook return that error.
 func jqFail(ctx context.Context, _ any, args []any) (any, error) {
-	code, err := jq.EncodeArg(ctx, args[0])
-	if err != nil {
-		return nil, err
-	}
+	code := jq.EncodeArg(ctx, args[0])
 	_, number := jq.Number(args[0])
 	_, text := args[0].(string)
 	if !number && !text {
@@ -119,43 +114,19 @@ func jqFail(ctx context.Context, _ any, args []any) (any, error) {
 	}
 	message, ok := args[1].(string)
 	if !ok {
-		b, err := jq.EncodeArg(ctx, args[1])
-		if err != nil {
-			return nil, err
-		}
-		message = string(b)
+		message = string(jq.EncodeArg(ctx, args[1]))
 	}
 	e := &wire.Error{Code: code, Message: message}
 	if len(args) > 2 {
-		if e.Data, err = jq.EncodeArg(ctx, args[2]); err != nil {
-			return nil, err
-		}
+		e.Data = jq.EncodeArg(ctx, args[2])
 	}
-	return nil, thrown{e}
+	return nil, jq.Thrown(e, e)
 }
 
 // caught converts an error from the peer to an error that try in jq catches as an object.
 func caught(err error) error {
 	if e, ok := errors.AsType[*wire.Error](err); ok {
-		return thrown{e}
+		return jq.Thrown(e, e)
 	}
 	return err
-}
-
-// thrown is an error that try in jq catches as an object with code and message.
-type thrown struct{ rpc *wire.Error }
-
-// Error returns the error's text.
-func (t thrown) Error() string { return t.rpc.Error() }
-
-// Unwrap returns the error.
-func (t thrown) Unwrap() error { return t.rpc }
-
-// Value returns the error as an object.
-func (t thrown) Value() any {
-	v, err := jq.Decode(t.rpc.JSON())
-	if err != nil {
-		return t.rpc.Message
-	}
-	return v
 }

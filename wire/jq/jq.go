@@ -157,13 +157,7 @@ func (p *Program) RunWith(ctx context.Context, in json.RawMessage, vals Values, 
 		return err
 	}
 	r := &runState{vals: vals}
-	return p.each(ctx, in, r, func(v any) (bool, error) {
-		out, err := r.encode(v)
-		if err != nil {
-			return false, err
-		}
-		return yield(out)
-	})
+	return p.each(ctx, in, r, func(v any) (bool, error) { return yield(r.encode(v)) })
 }
 
 // Each is like Run, but for a value that Decode returned. The outputs have the same types. Neither the program nor

@@ -167,36 +167,34 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// thrown is an error that try … catch gets as a value.
-type thrown struct{ v any }
-
-func (thrown) Error() string { return "thrown" }
-func (e thrown) Value() any  { return e.v }
-
 func TestFuncs(t *testing.T) {
 	type keyType struct{}
+	errThrown := errors.New("thrown")
 	o := Options{Funcs: []Func{
 		{Name: "add2", Arity: 2, Call: func(ctx context.Context, in any, args []any) (any, error) {
 			return []any{ctx.Value(keyType{}), in, args[0], args[1]}, nil
 		}},
 		{Name: "throw", Arity: 1, Call: func(_ context.Context, _ any, args []any) (any, error) {
-			return nil, thrown{args[0]}
+			return nil, Thrown(errThrown, &wire.Error{Message: "text", Data: Encode(args[0])})
+		}},
+		{Name: "huge", Call: func(context.Context, any, []any) (any, error) {
+			return nil, Thrown(errThrown, &wire.Error{Message: "text", Data: []byte(strings.Repeat("1", maxDigits+1))})
 		}},
 		{Name: "block", Call: func(ctx context.Context, _ any, _ []any) (any, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}},
 	}}
-	p, err := Compile(`.x | add2(1, 2; "b"), try throw({a:1}) catch .a, (. as $__rpcx_run | add2(3;4))`, o)
+	p, err := Compile(`.x | add2(1, 2; "b"), (try throw({a:1}) catch .data.a), (try huge catch .), (. as $__rpcx_run | add2(3;4))`, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx := context.WithValue(t.Context(), keyType{}, "run")
 	got, err := run(ctx, p, `{"x":0}`)
-	if want := "[\"run\",0,1,\"b\"]\n[\"run\",0,2,\"b\"]\n1\n[\"run\",0,3,4]"; got != want || err != nil {
+	if want := "[\"run\",0,1,\"b\"]\n[\"run\",0,2,\"b\"]\n1\n\"text\"\n[\"run\",0,3,4]"; got != want || err != nil {
 		t.Errorf("got %s, %v", got, err)
 	}
-	if _, err := outputs(t, o, `throw(1)`, `0`); !errors.As(err, new(thrown)) {
+	if _, err := outputs(t, o, `throw(1)`, `0`); !errors.Is(err, errThrown) {
 		t.Errorf("the function's own error is lost: %v", err)
 	}
 	if _, err := outputs(t, o, `__rpcx_throw_1({}; 1)`, `0`); err == nil {

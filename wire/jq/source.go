@@ -34,7 +34,7 @@ type sourceKey struct{}
 
 // EncodeArg is like Encode, but for an argument of a Func. ctx is the context that its Call received. A value that the
 // program only selected keeps its original text.
-func EncodeArg(ctx context.Context, v any) (json.RawMessage, error) {
+func EncodeArg(ctx context.Context, v any) json.RawMessage {
 	src, _ := ctx.Value(sourceKey{}).(*source)
 	return src.encode(v)
 }
@@ -87,32 +87,35 @@ func (s *source) find(v any) []byte {
 
 // encode returns the compact JSON of v. Parts of the input keep their original text, and objects that the program
 // created have sorted keys.
-func (s *source) encode(v any) (json.RawMessage, error) { return s.append(nil, v) }
+func (s *source) encode(v any) json.RawMessage { return s.append(nil, v) }
 
-func (s *source) append(b []byte, v any) ([]byte, error) {
+func (s *source) append(b []byte, v any) []byte {
 	if raw := s.find(v); raw != nil {
-		return scan.Minify(b, raw), nil
+		return scan.Minify(b, raw)
 	}
 	switch v := v.(type) {
 	case nil:
-		return append(b, null...), nil
+		return append(b, null...)
 	case bool:
-		return strconv.AppendBool(b, v), nil
+		return strconv.AppendBool(b, v)
 	case int:
-		return strconv.AppendInt(b, int64(v), 10), nil
+		return strconv.AppendInt(b, int64(v), 10)
 	case int64:
-		return strconv.AppendInt(b, v, 10), nil
+		return strconv.AppendInt(b, v, 10)
 	case json.Number:
-		return append(b, v...), nil
+		return append(b, v...)
 	case string:
-		return appendText(b, v), nil
+		return appendText(b, v)
 	case map[string]any:
 		return s.appendObject(b, v)
 	case []any:
 		return s.appendArray(b, v)
 	}
 	text, err := gojq.Marshal(v)
-	return append(b, text...), err
+	if err != nil {
+		panic(err) // it panics itself if v is no value of jq
+	}
+	return append(b, text...)
 }
 
 // appendText appends a string as gojq would print it.
@@ -127,17 +130,15 @@ func appendText(b []byte, s string) []byte {
 	return append(b[:start], quoted...)
 }
 
-func (s *source) appendObject(b []byte, m map[string]any) (_ []byte, err error) {
+func (s *source) appendObject(b []byte, m map[string]any) []byte {
 	b = append(b, '{')
 	for i, k := range sortedKeys(m) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		if b, err = s.append(append(appendText(b, k), ':'), m[k]); err != nil {
-			return nil, err
-		}
+		b = s.append(append(appendText(b, k), ':'), m[k])
 	}
-	return append(b, '}'), nil
+	return append(b, '}')
 }
 
 func sortedKeys(m map[string]any) []string {
@@ -146,15 +147,13 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
-func (s *source) appendArray(b []byte, a []any) (_ []byte, err error) {
+func (s *source) appendArray(b []byte, a []any) []byte {
 	b = append(b, '[')
 	for i, v := range a {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		if b, err = s.append(b, v); err != nil {
-			return nil, err
-		}
+		b = s.append(b, v)
 	}
-	return append(b, ']'), nil
+	return append(b, ']')
 }

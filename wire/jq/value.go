@@ -8,6 +8,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -30,7 +31,28 @@ func Decode(in json.RawMessage) (any, error) {
 
 // Encode returns the compact JSON of v, which is a value from Decode or a program, or an int, int64 or float64. Keys
 // are sorted. <, > and & are not escaped.
-func Encode(v any) (json.RawMessage, error) { return (&source{}).encode(v) }
+func Encode(v any) json.RawMessage { return (&source{}).encode(v) }
+
+// Thrown returns err as an error of a Func that try in jq catches as the object rpc. If that object has too large a
+// number, try catches its message.
+func Thrown(err error, rpc *wire.Error) error { return thrown{err, rpc} }
+
+type thrown struct {
+	error
+	rpc *wire.Error
+}
+
+// Unwrap returns the error.
+func (t thrown) Unwrap() error { return t.error }
+
+// Value returns what try catches.
+func (t thrown) Value() any {
+	v, err := Decode(t.rpc.JSON())
+	if err != nil {
+		return t.rpc.Message
+	}
+	return v
+}
 
 // Number returns the value of v if v is a number of any of these types.
 func Number(v any) (float64, bool) { return gojq.ToFloat64(v) }

@@ -84,9 +84,13 @@ func (c *Client) get(ctx context.Context, at string, into any) (bool, error) {
 		return false, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s returned %d %s", at, status, http.StatusText(status)), nil)
 	}
 	if scan.Valid(body, wire.DefaultMaxDepth) != nil || json.Unmarshal(body, into) != nil {
-		return false, wire.NewFault(wire.Protocol, at+": the response is not the expected JSON", nil)
+		return false, notJSON(at)
 	}
 	return true, nil
+}
+
+func notJSON(at string) error {
+	return wire.NewFault(wire.Protocol, at+": the response is not the expected JSON", nil)
 }
 
 // do sends a request and returns the status and the body of the response.
@@ -138,7 +142,7 @@ func (c *Client) post(ctx context.Context, at, media string, body []byte, basic 
 		return refused(u.Host, status, e.Error, e.Description)
 	}
 	if into != nil && json.Unmarshal(answer, into) != nil {
-		return wire.NewFault(wire.Protocol, at+": the response is not the expected JSON", nil)
+		return notJSON(at)
 	}
 	return nil
 }

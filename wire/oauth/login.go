@@ -257,11 +257,10 @@ func (c *Client) renew(ctx context.Context, l *Login) error {
 	return c.grant(ctx, l, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {l.Refresh}})
 }
 
-// revoke revokes the tokens at the authorization server (RFC 7009). It returns false if the server does not support
-// revocation.
-func (c *Client) revoke(ctx context.Context, l *Login) (bool, error) {
+// revoke revokes the tokens at the authorization server (RFC 7009) if the server supports that.
+func (c *Client) revoke(ctx context.Context, l *Login) error {
 	if l.Revocation == "" {
-		return false, nil
+		return nil
 	}
 	c.allowPrivate() // the login determined whether the server may be private
 	for kind, token := range map[string]string{"refresh_token": l.Refresh, "access_token": l.Access} {
@@ -270,12 +269,12 @@ func (c *Client) revoke(ctx context.Context, l *Login) (bool, error) {
 		}
 		form, err := l.authenticated(url.Values{"token": {token}, "token_type_hint": {kind}})
 		if err != nil {
-			return true, err
+			return err
 		}
 		form.Del("resource")
 		if err := c.postForm(ctx, l, l.Revocation, form, nil); err != nil {
-			return true, err
+			return err
 		}
 	}
-	return true, nil
+	return nil
 }

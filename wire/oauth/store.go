@@ -172,17 +172,17 @@ func (l *Login) Keep(ctx context.Context) error {
 	return err
 }
 
-// End deletes a login and revokes its tokens. It reports whether it notified the authorization server.
-func (l *Login) End(ctx context.Context, c *Client) (notified bool, err error) {
+// End deletes a login and revokes its tokens.
+func (l *Login) End(ctx context.Context, c *Client) error {
 	unlock, err := lockLogins(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer unlock()
 	now, err := l.reload()
 	now = cmp.Or(now, l)
 	if rerr := now.remove(); rerr != nil || err != nil {
-		return false, errors.Join(err, rerr)
+		return errors.Join(err, rerr)
 	}
 	return c.revoke(ctx, now)
 }

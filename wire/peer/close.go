@@ -16,7 +16,7 @@ func (p *Peer) CloseWith(code int, reason string) error {
 	p.end.Ours = true
 	p.mu.Unlock()
 	p.settle(p.o.CloseTimeout, p.outbox.idle)
-	return p.closeConn(code, reason)
+	return wire.CloseWith(p.conn, code, reason)
 }
 
 // Close sends the dialect's closing messages, waits for handlers and their responses, and closes the connection.
@@ -44,7 +44,7 @@ func (p *Peer) shutDown(code int, reason string) error {
 	p.cancel()
 	p.flush()
 	p.exchanges.cancel()
-	return p.closeConn(code, reason)
+	return wire.CloseWith(p.conn, code, reason)
 }
 
 // sendShutdown sends the dialect's closing messages.
@@ -124,14 +124,6 @@ func (p *Peer) until(ctx context.Context, ok func() bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.waitForLocked(ctx, &p.change, func() bool { return ok() || p.end.State == ending.Ended })
-}
-
-// closeConn closes the connection, with a code if the transport has close codes.
-func (l *link) closeConn(code int, reason string) error {
-	if c, ok := l.conn.(wire.CloserWith); ok && code != 0 {
-		return c.CloseWith(code, reason)
-	}
-	return l.conn.Close()
 }
 
 // waitForLocked waits until condition returns true. It calls condition with the lock held. It releases the lock while

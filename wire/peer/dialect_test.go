@@ -377,6 +377,13 @@ func TestRejectOpen(t *testing.T) {
 			t.Errorf("%s", msg)
 		}
 		p.RejectOpen(wire.NewError(wire.CodeInternal, "again"))
+		far.Send([]byte(`{"jsonrpc":"2.0","id":2,"method":"m"}`))
+		synctest.Wait()
+		far.Close()
+		synctest.Wait()
+		if err := p.Answer(wire.ID("2"), []byte("{}")); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
+			t.Error(err)
+		}
 	})
 }
 

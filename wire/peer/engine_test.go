@@ -392,3 +392,24 @@ func TestNotificationsBounded(t *testing.T) {
 		}
 	})
 }
+
+// After the response, a handler can send no further events.
+func TestEventsAfterTheResponseFail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var was *dialect.Inbound
+		_, far := paired(t, peer.Options{Handler: with(func(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+			was = in
+			return json.RawMessage("1"), nil
+		})})
+		if err := far.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`)); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := far.Recv(); err != nil || !strings.Contains(string(m), `"result":1`) {
+			t.Error(string(m), err)
+		}
+		synctest.Wait()
+		if was.Emit(wire.Event{Kind: wire.Data, Data: json.RawMessage("2")}) == nil {
+			t.Error("an event was sent")
+		}
+	})
+}

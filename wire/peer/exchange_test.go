@@ -488,3 +488,29 @@ func TestAStreamOfALostSessionEnds(t *testing.T) {
 		testkit.Expect(t, "the end of the stream", testkit.Failed(err), "failed closed")
 	})
 }
+
+// A response to the peer that cannot be posted is noted.
+func TestExchangesNoteUnsentResponses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var notes []string
+		p := post(t, peer.Options{
+			Handler: with(func(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) { return in.Msg.Params, nil }),
+			Note:    func(n peer.Note) { notes = append(notes, n.Text) },
+		}, func(_ context.Context, msg string, say func(string)) error {
+			if !strings.Contains(msg, `"method"`) {
+				return wire.NewFault(wire.Closed, "cut off", nil)
+			}
+			say(`{"jsonrpc":"2.0","id":9,"method":"q"}`)
+			say(`{"jsonrpc":"2.0","id":` + id(msg) + `,"result":"s"}`)
+			return nil
+		})
+		s := testkit.Start(t, p, dialect.Subscribe, "s_subscribe", "")
+		if m, err := s.Next(t.Context()); err != nil || string(m.Body) != `"s"` {
+			t.Error(m, err)
+		}
+		synctest.Wait()
+		if text := strings.Join(notes, "|"); !strings.Contains(text, "a response was not sent: cut off") {
+			t.Error(text)
+		}
+	})
+}

@@ -101,3 +101,27 @@ func TestFollow(t *testing.T) {
 		}
 	})
 }
+
+// If the reader never stops, a call with many unread items ends.
+func TestALossyCallEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := transport.Pair()
+		defer far.Close()
+		p := peer.New(near, talker{jsonrpc.NewCodec(jsonrpc.Options{})}, peer.Options{StreamBuffer: 64 << 10, Lossy: true})
+		defer p.Close()
+		call := testkit.Start(t, p, dialect.Call, "m", "")
+		for range 300 {
+			if err := far.Send([]byte("item - 1 " + strings.Repeat("x", 1000))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		_, err := call.Next(t.Context())
+		for err == nil {
+			_, err = call.Next(t.Context())
+		}
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.IO || !strings.Contains(f.Message, "a session does not wait") {
+			t.Error(err)
+		}
+	})
+}

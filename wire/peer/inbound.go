@@ -259,7 +259,7 @@ func (p *Peer) sendArrayLocked(a *inbound.Array) {
 	p.change.Pass()
 	p.outbox.hold(-n)
 	if len(replies) > 0 {
-		p.sendLocked(outgoing{msg: p.codec.JoinBatch(replies)})
+		p.sendLocked(outgoing{msg: scan.ArrayOf(replies...)})
 	}
 }
 

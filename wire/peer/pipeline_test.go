@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"rpcx/wire"
@@ -109,14 +110,18 @@ func send(t *testing.T, l dialect.CallPipeline, method string, plain bool) *pipe
 	return c
 }
 
-// TestPipelineRefusesOne checks that only the call with the refused message fails.
-func TestPipelineRefusesOne(t *testing.T) {
-	m := &mirror{come: make(chan [][]byte, 8)}
-	m.answer = func(request []byte) []byte {
+// newMirror returns a mirror that answers each request with "ok".
+func newMirror() *mirror {
+	return &mirror{come: make(chan [][]byte, 8), answer: func(request []byte) []byte {
 		_, id, _ := strings.Cut(string(request), `"id":`)
 		id, _, _ = strings.Cut(id, ",")
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":"ok"}`, id)
-	}
+	}}
+}
+
+// TestPipelineRefusesOne checks that only the call with the refused message fails.
+func TestPipelineRefusesOne(t *testing.T) {
+	m := newMirror()
 	p := peer.New(picky{m}, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
 	defer p.Close()
 	l := p.Pipeline(4, func() {})
@@ -134,6 +139,46 @@ func TestPipelineRefusesOne(t *testing.T) {
 		t.Errorf("%d calls are pending", n)
 	}
 	close(m.come)
+}
+
+// A blocking mirror cannot flush without blocking.
+type blocking struct {
+	*mirror
+	send, now, later error // the results of SendBuffered, FlushNow and Flush
+	end              func()
+}
+
+func (b blocking) Close() error { b.end(); return nil }
+func (b blocking) SendBuffered(msg []byte) error {
+	return errors.Join(b.send, b.mirror.SendBuffered(msg))
+}
+func (b blocking) FlushNow() (bool, error) { return false, b.now }
+func (b blocking) Flush() error            { return errors.Join(b.later, b.mirror.Flush()) }
+
+// TestPipelineThatBlocks checks that a goroutine writes the calls if Flush would block, and that they fail with the connection.
+func TestPipelineThatBlocks(t *testing.T) {
+	broken := &wire.CloseError{Err: errors.New("broken")}
+	const ok, lost = `"ok"`, `failed: connection lost: broken, before "a" was answered`
+	for _, c := range []struct {
+		blocking
+		want []string
+	}{{blocking{}, []string{ok, ok}}, {blocking{send: broken}, []string{lost}}, {blocking{now: broken}, []string{lost}}, {blocking{later: broken}, []string{lost}}} {
+		c.mirror = newMirror()
+		c.end = sync.OnceFunc(func() { close(c.come) })
+		if c.want[0] == lost {
+			c.answer = func([]byte) []byte { return nil }
+		}
+		p := peer.New(c.blocking, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{})
+		l := p.Pipeline(4, func() {})
+		for _, want := range c.want {
+			call := send(t, l, "a", true)
+			l.Flush()
+			if got := <-call.got; got != want {
+				t.Errorf("got %s, not %s", got, want)
+			}
+		}
+		p.Close()
+	}
 }
 
 // TestPipelineIsRecorded checks that a recorder gets each request.

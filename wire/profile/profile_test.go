@@ -88,6 +88,29 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// Defaults reports a file that it cannot use only if RPCX_CONFIG names it.
+func TestUnusableDefaults(t *testing.T) {
+	dir := config(t, "default = 1 # [default]")
+	if _, err := Defaults(); err == nil || !strings.Contains(err.Error(), "default is not a table: write [default]") {
+		t.Error(err)
+	}
+	missing := filepath.Join(dir, "none")
+	t.Setenv(PathVariable, missing)
+	for what, f := range map[string]func() (*Profile, error){"defaults": Defaults, "a profile": func() (*Profile, error) { return Find("a") }} {
+		if p, err := f(); p != nil || wire.AsFault(err) == nil || !strings.Contains(err.Error(), missing) {
+			t.Errorf("%s: %v, %v", what, p, err)
+		}
+	}
+	if err := trusted(missing); wire.AsFault(err) == nil {
+		t.Error("a missing file is trusted")
+	}
+	t.Setenv(PathVariable, "")
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config.toml"))
+	if p, err := Defaults(); p != nil || err != nil {
+		t.Error(p, err)
+	}
+}
+
 // Names of variables can have these characters.
 func TestVariables(t *testing.T) {
 	for name, want := range map[string]bool{

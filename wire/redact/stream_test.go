@@ -16,8 +16,10 @@ func TestStream(t *testing.T) {
 		"Content-Length: 2\r\nAuthorization: Basic HUSH\r\n\r\n{}":                          "Content-Length: 2\r\nAuthorization: …\r\n\r\n{}",
 		"GET /x?a=1&api_key=HUSH&b=2 HTTP/1.1\r\nCookie: a=HUSH; b=HUSH\r\nHost: h\r\n\r\n": "GET /x?a=1&api_key=…&b=2 HTTP/1.1\r\nCookie: …\r\nHost: h\r\n\r\n",
 		"sent with bearer HUSH\nand more":                                                   "sent with bearer …\nand more",
-		`say "hi` + "\n" + `{"password":"HUSH"}`:                                            `say "hi` + "\n" + `{"password":"…"}`,
-		`{"password":"HU\"SH","id":3}`:                                                      `{"password":"…","id":3}`,
+		`{"password":HUSH HUSH` + "\n" + `{"a":"b"}`:                                        `{"password":…` + "\n" + `{"a":"b"}`,
+		"api_key=HUSH; a":                        "api_key=…; a",
+		`say "hi` + "\n" + `{"password":"HUSH"}`: `say "hi` + "\n" + `{"password":"…"}`,
+		`{"password":"HU\"SH","id":3}`:           `{"password":"…","id":3}`,
 	} {
 		if got := string(new(Stream).Append(nil, []byte(in))); got != want {
 			t.Errorf("%s\n got %s\nwant %s", in, got, want)

@@ -32,6 +32,9 @@ func TestRebuild(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", val, got, err, want)
 		}
 	}
+	if got, err := pointers(nil, []byte(`[1,`), ""); err == nil || got != nil {
+		t.Errorf("invalid JSON becomes %s", got)
+	}
 	if _, err := pointers(nil, []byte(`[1,{"x":false},2]`), ""); err == nil || !strings.Contains(err.Error(), "/1/x") {
 		t.Errorf("the error: %v", err)
 	}

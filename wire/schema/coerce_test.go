@@ -77,6 +77,7 @@ func TestCoerce(t *testing.T) {
 		{"mixed", `1`, `1`},
 		{"mixed", `null`, `null`},
 		{"one", `7`, `7`},
+		{"one", `x`, `! /one: got "x", want number`},
 		{"word", `on`, `"on"`},
 		{"deep x", `5`, `5`},
 		{"deep y", `true`, `true`},

@@ -131,6 +131,7 @@ func TestOpenKeepsToTheFolder(t *testing.T) {
 		"anchor.json":  {Data: []byte(`{"$ref":"#x"}`)},
 		"broken.json":  {Data: []byte("{\n\"type\":}")},
 		"wrong.json":   {Data: []byte(`{"type":"text"}`)},
+		"huge.json":    {Data: []byte(`{"minimum":1e5000}`)},
 		"meta.json":    {Data: []byte(`{"$schema":"https://example.com/meta"}`)},
 	}
 	for _, c := range []struct{ file, want string }{
@@ -144,6 +145,7 @@ func TestOpenKeepsToTheFolder(t *testing.T) {
 		{"anchor.json", "$ref to anchor.json#x: there is no such anchor"},
 		{"broken.json", "broken.json is not JSON: line 2: invalid character '}' looking for beginning of value"},
 		{"wrong.json", `the schema is not usable: at /type: matches no alternative: "text" is not one of "array", "boolean", "integer", "null", "number", "object", "string"; or got string, want array`},
+		{"huge.json", "huge.json contains a number that is too large to check"},
 		{"meta.json", "$ref to https://example.com/meta: it is outside the schema's directory, and rpcx does not fetch schemas"},
 	} {
 		v, err := Open(folder, c.file, "", FileOptions{})

@@ -92,6 +92,8 @@ func TestMismatchNamesWhatWouldDo(t *testing.T) {
 	for _, c := range []struct{ value, pointer, rule, property, do string }{
 		{`{}`, "", "required", "id", `"o_001"`},
 		{`{"id":"o_001","status":"opne"}`, "/status", "enum", "", `"open"`},
+		{`{"id":"o_001","status":"unlike any"}`, "/status", "enum", "", ``},
+		{`{"id":"o_001","limti":1,"statsu":"x"}`, "", "additionalProperties", "limti", ``},
 		{`{"id":"o_001","limti":1}`, "", "additionalProperties", "limti", ``},
 	} {
 		var m *Mismatch
@@ -139,6 +141,8 @@ func TestOlderDrafts(t *testing.T) {
 	for _, c := range []struct{ schema, good, bad string }{
 		{`{"type":"array","items":[{"type":"integer"},{"type":"string"}],"additionalItems":false}`, `[1,"a"]`, `["a"]`},
 		{`{"type":"integer","minimum":0,"exclusiveMinimum":true}`, `1`, `0`},
+		{`{"not":{"format":"regex"}}`, `"(?&x)"`, `"a"`}, // it is unknown whether another engine supports the pattern
+		{`{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#n","definitions":{"n":{"$id":"#n","type":"integer"}}}`, `1`, `"x"`},
 	} {
 		s := compile(t, c.schema, "")
 		if err := s.Check(t.Context(), json.RawMessage(c.good)); err != nil {

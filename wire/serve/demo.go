@@ -16,18 +16,18 @@ import (
 //go:embed demo/*.json
 var demos embed.FS
 
-// Demo returns a new copy of the catalog of an embedded demo, with its run members. ok is false if there is no such demo.
-func Demo(name string) (c *catalog.Catalog, ok bool) {
+// Demo returns a new copy of the catalog of an embedded demo, with its run members, or nil if there is no such demo.
+func Demo(name string) *catalog.Catalog {
 	b, err := demos.ReadFile("demo/" + name + ".json")
 	if err != nil {
-		return nil, false
+		return nil
 	}
-	c, err = catalog.Parse(b)
+	c, err := catalog.Parse(b)
 	if err != nil {
 		panic(fmt.Sprintf("the demo %s: %v", name, err)) // a test prevents this panic
 	}
 	c.Right = true
-	return c, true
+	return c
 }
 
 // DemoDialect returns the dialect of an embedded demo, or "" if the demo names none.

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -37,13 +36,4 @@ func NewRuntime(spec string, o RuntimeOptions) (dialect.Runtime, error) {
 		return nil, err
 	}
 	return newCo(command, o), nil
-}
-
-// invokeFailed returns the error of an evaluation that fails because it did not catch an invocation's error.
-func invokeFailed(name string, err error) error {
-	var rpc *wire.Error
-	if !errors.As(err, &rpc) {
-		return err
-	}
-	return &dialect.EvalError{Message: name + ": " + rpc.Message, Cause: rpc}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -76,6 +77,7 @@ func TestJQRuntime(t *testing.T) {
 		{`$state`, `2`},
 		{`function("echo")`, `{"$fn":"echo"}`},
 		{`function("nope")`, `failed:  jq: function needs the name of a binding`},
+		{`invoke(1; 1)`, `failed:  jq: invoke needs the name of a binding`},
 		{`refuse(1)`, `failed: refuse: refused caused by -32001`},
 		{`try refuse(1) catch .code`, `-32001`},
 		{`gone`, `failed:  jq: function not defined: gone/0 in: gone`},
@@ -88,6 +90,11 @@ func TestJQRuntime(t *testing.T) {
 		if got := evaluated(t.Context(), r, evaluation("a", tt.code)); got != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.code, got, tt.want)
 		}
+	}
+	bare := evaluation("a", `function("echo")`)
+	bare.Function = nil
+	if got := evaluated(t.Context(), r, bare); got != "failed:  jq: function values are not supported here" {
+		t.Error(got)
 	}
 	// Bindings can have the names of keywords.
 	for _, word := range keywords {
@@ -316,12 +323,23 @@ func TestRuntimesThatAreNone(t *testing.T) {
 			t.Errorf("%s: %v", spec, err)
 		}
 	}
-	r, err := NewRuntime("co:exit 1", RuntimeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	if got := evaluated(t.Context(), r, evaluation("a", "1")); got != "error: the runtime failed (code -32603)" {
-		t.Error(got)
+	for command, want := range map[string]string{
+		"exit 1":                          "the runtime did not answer: it ended with status 1",
+		"tr '\\0' ' ' </dev/zero":         "the runtime did not answer: it was killed by SIGTERM|the runtime printed more than 64 MiB on one line",
+		": " + strings.Repeat("x", 4<<20): "the runtime could not be started: sh cannot be started: argument list too long",
+	} {
+		var said heard
+		r, err := NewRuntime("co:"+command, RuntimeOptions{Warn: said.warn})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := evaluated(t.Context(), r, evaluation("a", "1")); got != "error: the runtime failed (code -32603)" {
+			t.Error(got)
+		}
+		_ = r.Close()
+		slices.Sort(said.lines)
+		if got := said.all(); got != want {
+			t.Errorf("%.20s: %s", command, got)
+		}
 	}
 }

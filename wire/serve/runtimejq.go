@@ -116,11 +116,7 @@ func (r *jqRun) functions() []jq.Func {
 }
 
 func (r *jqRun) invoke(ctx context.Context, name string, arg any) (any, error) {
-	input, err := jq.Encode(arg)
-	if err != nil {
-		return nil, err
-	}
-	out, err := r.e.Invoke(ctx, name, input)
+	out, err := r.e.Invoke(ctx, name, jq.Encode(arg))
 	if err != nil {
 		return nil, invokeError(name, err)
 	}
@@ -128,10 +124,7 @@ func (r *jqRun) invoke(ctx context.Context, name string, arg any) (any, error) {
 }
 
 func (r *jqRun) setState(_ context.Context, _ any, args []any) (any, error) {
-	v, err := jq.Encode(args[0])
-	if err != nil {
-		return nil, err
-	}
+	v := jq.Encode(args[0])
 	r.r.mu.Lock()
 	defer r.r.mu.Unlock()
 	r.r.states[r.e.Session] = v
@@ -153,27 +146,8 @@ func (r *jqRun) function(_ context.Context, _ any, args []any) (any, error) {
 // invokeError returns the error for an invocation whose response was an error. jq's try catches it as an object with
 // code and message.
 func invokeError(name string, err error) error {
-	err = invokeFailed(name, err)
-	if failed, ok := errors.AsType[*dialect.EvalError](err); ok {
-		return thrown{failed}
+	if rpc, ok := errors.AsType[*wire.Error](err); ok {
+		return jq.Thrown(&dialect.EvalError{Message: name + ": " + rpc.Message, Cause: rpc}, rpc)
 	}
 	return err
-}
-
-type thrown struct{ failed *dialect.EvalError }
-
-// Error returns the error's text.
-func (t thrown) Error() string { return t.failed.Error() }
-
-// Unwrap returns the error.
-func (t thrown) Unwrap() error { return t.failed }
-
-// Value returns the error as an object.
-func (t thrown) Value() any {
-	var cause *wire.Error = t.failed.Cause
-	v, err := jq.Decode(cause.JSON())
-	if err != nil {
-		return cause.Message
-	}
-	return v
 }

@@ -21,7 +21,7 @@ import (
 // Options configure a Backend.
 type Options struct {
 	Catalog *catalog.Catalog // describes and checks methods; may be nil
-	Hooks   *hook.Table      // may be nil
+	Hooks   *hook.Table
 	// Allow and Deny are patterns of method names, in which "*" matches any characters. Deny takes precedence over
 	// Allow. If Allow is set, all other methods are denied.
 	Allow, Deny []string
@@ -117,9 +117,6 @@ func publish(o Options) *catalog.Catalog {
 func (b *backend) bind(c dialect.Caller) dialect.Responder {
 	about := c.Connection()
 	r := &responder{b: b, caller: c, client: about.Name}
-	if b.o.Hooks == nil {
-		return r
-	}
 	binding := hook.Binding{Caller: b.Checked(c), Client: r.client, SingleExchange: about.SingleExchange}
 	if b.o.CallbackEndpoint != nil {
 		binding.Endpoint = b.o.CallbackEndpoint(c, r)
@@ -140,8 +137,8 @@ func (r *responder) Request(hook string) wire.ID { return r.bound.Request(hook) 
 type responder struct {
 	b      *backend
 	caller dialect.Caller
-	bound  *hook.ConnectionHooks // nil without hooks
-	client string                // the client's name in warnings, or "" if it is the only client
+	bound  *hook.ConnectionHooks
+	client string // the client's name in warnings, or "" if it is the only client
 }
 
 // Kind returns the kind of method as which requests for name are answered. A denied method has a kind, so it is refused
@@ -149,7 +146,7 @@ type responder struct {
 // such as the end of a stream.
 func (r *responder) Kind(name string) (catalog.Kind, bool) {
 	o := r.b.o
-	match := o.Hooks != nil && o.Hooks.Match(name)
+	match := o.Hooks.Match(name)
 	switch {
 	case some(o.Deny, name), match && !o.allows(name):
 		return catalog.Call, true
@@ -175,7 +172,7 @@ func (r *responder) HandshakeDone([]string) {}
 // in Deny.
 func (r *responder) ByPattern(name string) bool {
 	hooks := r.b.o.Hooks
-	return hooks != nil && hooks.Match(name) && !slices.Contains(hooks.Names(), name) && !r.Denied(name)
+	return hooks.Match(name) && !slices.Contains(hooks.Names(), name) && !r.Denied(name)
 }
 
 // Respond answers one request: it applies the policy, checks the params, runs the hook and checks the result.
@@ -184,9 +181,6 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 		e := wire.NewError(wire.CodeRefused, "refused by policy").WithData(map[string]string{"method": req.Method})
 		e.Kind = dialect.ByPolicy
 		return nil, e
-	}
-	if r.bound == nil {
-		return nil, wire.NewError(wire.CodeNoMethod, "method not found")
 	}
 	m := r.b.method(req.Method)
 	if err := r.admit(ctx, m, &req); err != nil {
@@ -249,9 +243,6 @@ func (r *responder) admit(ctx context.Context, m *method, req *dialect.Request) 
 func (r *responder) Close() error {
 	if r.b.o.OnClose != nil {
 		defer r.b.o.OnClose(r.caller)
-	}
-	if r.bound == nil {
-		return nil
 	}
 	return r.bound.Close()
 }

@@ -143,9 +143,6 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s: got %s", name, got)
 		}
 	}
-	if _, ok := New(Options{}).Bind(caller{}).Kind("x"); ok {
-		t.Error("x has a hook without hooks")
-	}
 }
 
 const checked = `{"catalog":1,"methods":[
@@ -185,6 +182,28 @@ func TestParamsAndResultsAreChecked(t *testing.T) {
 	}
 	if len(warnings) != len(want) || warnings[0] != want[0] || !strings.HasPrefix(warnings[1], want[1]) {
 		t.Errorf("warnings: %q", warnings)
+	}
+}
+
+// Calls are checked against the peer's schemas. A warning about a schema of the peer names the peer.
+func TestSchemasOfThePeer(t *testing.T) {
+	var warnings []string
+	c := &checkedCaller{
+		Caller: caller{"odd": "1", "add": "12"}, declaredBy: func(string) *catalog.Catalog { return testkit.Catalog(t, checked) },
+		warn: func(line string) { warnings = append(warnings, line) },
+	}
+	if got, err := c.Call(t.Context(), "odd", nil); string(got) != "1" || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+	for params, want := range map[string]string{
+		`{"a":1}`: `invalid params: lacks "b"`, `{"a":1,"b":2}`: "the result of add does not match the peer's schema: 12 is greater than 9",
+	} {
+		if got, err := c.Call(t.Context(), "add", json.RawMessage(params)); got != nil || err == nil || wire.AsError(err).Message != want {
+			t.Errorf("%s: %s, %v", params, got, err)
+		}
+	}
+	if len(warnings) != 1 || !strings.HasPrefix(warnings[0], "the peer's catalog: params of odd: the schema is not usable") {
+		t.Errorf("%q", warnings)
 	}
 }
 
@@ -250,8 +269,8 @@ func TestCallsOfAHookUseItsConnection(t *testing.T) {
 // demo returns the responder of demo:orders.
 func demo(t *testing.T, c dialect.Caller) dialect.Responder {
 	t.Helper()
-	cat, ok := Demo("orders")
-	if !ok {
+	cat := Demo("orders")
+	if cat == nil {
 		t.Fatal("demo:orders is missing")
 	}
 	entries, err := hook.FromCatalog(cat)
@@ -313,7 +332,7 @@ func TestDemoOrders(t *testing.T) {
 
 func TestDemoExamplesWork(t *testing.T) {
 	r := demo(t, caller{"approve": `false`})
-	cat, _ := Demo("orders")
+	cat := Demo("orders")
 	var tried []string
 	for _, m := range cat.Methods {
 		if m.Kind == catalog.Stream || m.Name == "slowReport" {

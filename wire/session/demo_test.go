@@ -21,7 +21,7 @@ import (
 // TestDemosAreRight checks that the hooks of each demo compile, that its schemas are valid, and that its dialect is the one in its catalog.
 func TestDemosAreRight(t *testing.T) {
 	for _, name := range serve.DemoNames() {
-		c, _ := serve.Demo(name)
+		c := serve.Demo(name)
 		if _, err := hook.FromCatalog(c); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -71,7 +71,7 @@ func described(t *testing.T, rules *schema.Schema, c Conversation) *catalog.Cata
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := got.MarshalIndent()
+	b, err := got.Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -213,7 +213,7 @@ func startEmbedded(e endpoint.Endpoint, o Options) (conn wire.Conn, end func() e
 	if e.Tape != "" {
 		return startTape(e, o)
 	}
-	c, _ := serve.Demo(e.Demo)
+	c := serve.Demo(e.Demo)
 	entries, err := hook.FromDemo(c)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the demo %s: %w", e.Demo, err)

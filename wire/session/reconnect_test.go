@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -17,8 +18,11 @@ import (
 func TestReconnectEndsAtItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{}, func(ctx context.Context, n int) error {
-			if n == 1 {
+			switch n {
+			case 1:
 				return nil
+			case 2:
+				return errors.New("a failure of no kind")
 			}
 			return nobody(ctx, n)
 		})
@@ -40,8 +44,34 @@ func TestReconnectEndsAtItsLimit(t *testing.T) {
 		if err != c.d.Err() {
 			t.Error(err)
 		}
-		if _, err := c.d.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"}); err != c.d.Err() {
-			t.Error(err)
+		for _, kind := range []dialect.OpKind{dialect.Call, dialect.Subscribe, dialect.JobRun} {
+			if _, err := c.d.Open(t.Context(), dialect.Op{Kind: kind, Method: "x"}); err != c.d.Err() {
+				t.Error(kind, err)
+			}
+		}
+		_, noPreview := c.d.Preview(t.Context(), dialect.Op{Method: "x"})
+		_, noCatalog := c.d.Describe(t.Context())
+		_, noTypes := c.d.Typing(t.Context(), "x")
+		for i, err := range []error{noPreview, noCatalog, noTypes, c.d.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "x"})} {
+			if err != c.d.Err() {
+				t.Error(i, err)
+			}
+		}
+	})
+}
+
+// After a connection that lasted, the pauses start again with the shortest.
+func TestReconnectAfterAStableConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dialAgain(t, Options{}, nil)
+		for range 3 {
+			f := c.far()
+			time.Sleep(stableAfter)
+			f.goes()
+		}
+		c.far()
+		if got := fmt.Sprint(c.attempts); got != "[0s 10.25s 20.5s 30.75s]" {
+			t.Error(got)
 		}
 	})
 }

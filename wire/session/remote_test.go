@@ -2,6 +2,7 @@ package session
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -198,6 +199,7 @@ func TestFaultsCrossTheSocket(t *testing.T) {
 			t.Errorf("%+v\nbecame %+v", f, got)
 		}
 	}
+	testkit.Expect(t, "a timeout", testkit.Failed(relay.FromRPC(relay.ToRPC(context.DeadlineExceeded))), "failed timeout")
 	rpc := wire.NewError(7, "no").WithData([]int{1})
 	got := wire.AsFault(relay.FromRPC(relay.ToRPC(rpc)))
 	if got.Kind != wire.RPCError || string(got.RPC.JSON()) != string(rpc.JSON()) {

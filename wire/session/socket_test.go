@@ -124,6 +124,7 @@ func TestSocketRefuses(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"cancel","params":[7]}`:           `"result":false`,
 		`{"jsonrpc":"2.0","id":1,"method":"cancel"}`:                        `"kind":"usage"`,
 		`{"jsonrpc":"2.0","id":1,"method":"notify","params":{"op":"call"}}`: `"result":null`,
+		`{"jsonrpc":"2.0","id":1,"method":"raw"}`:                           `only a session`,
 		`[]`: `"code":-32600`,
 	} {
 		testkit.SocketAnswers(t, path, send, want)

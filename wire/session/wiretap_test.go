@@ -2,6 +2,7 @@ package session
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -57,6 +58,11 @@ func TestPostWhileClosing(t *testing.T) {
 	defer there.Close()
 	if err := there.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"x"}`)); err != nil {
 		t.Fatal(err)
+	}
+	refused := httptest.NewRecorder()
+	w.relay(refused, httptest.NewRequest(http.MethodPost, "/", nil), nil)
+	if refused.Code != http.StatusServiceUnavailable || w.Serve(t.Context()) != nil {
+		t.Errorf("status %d", refused.Code)
 	}
 	w.post(t.Context(), here)
 	if _, err := there.Recv(); err == nil || w.up != nil {

@@ -29,14 +29,11 @@ func parseHeader(b []byte) (Header, error) {
 	if !scan.Equal(version, []byte("1")) {
 		return h, fmt.Errorf("tape version %s is not supported; use 1", scan.Compact(nil, version))
 	}
-	for member, to := range map[string]*string{"endpoint": &h.Endpoint, "dialect": &h.Dialect, "rpcx": &h.Program} {
+	var started string
+	for member, to := range map[string]*string{"endpoint": &h.Endpoint, "dialect": &h.Dialect, "rpcx": &h.Program, "started": &started} {
 		if err := text(scan.Get(b, member), to); err != nil {
 			return h, fmt.Errorf("the header's %q %w", member, err)
 		}
-	}
-	var started string
-	if err := text(scan.Get(b, "started"), &started); err != nil {
-		return h, fmt.Errorf(`the header's "started" %w`, err)
 	}
 	if started == "" {
 		return h, nil

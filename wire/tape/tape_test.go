@@ -112,6 +112,7 @@ func TestBadTapes(t *testing.T) {
 		{`{"tape":2}`, `line 1: tape version 2 is not supported; use 1`},
 		{`{"tape":1`, `line 1: the header is not JSON: unexpected end of JSON at byte 9`},
 		{`{"tape":1,"dialect":7}`, `line 1: the header's "dialect" is not a string`},
+		{`{"tape":1,"started":7}`, `line 1: the header's "started" is not a string`},
 		{`{"tape":1,"started":"now"}`, `line 1: the header's "started" is not a time`},
 		{header + ok + "garbage\n" + ok, `line 3: not a JSON object: expected an object at byte 0`},
 		{header + `{"dir":"send","msg":{]}` + "\n", `line 2: not a JSON object: expected a key in double quotes at byte 21`},
@@ -128,6 +129,11 @@ func TestBadTapes(t *testing.T) {
 		{header + `{"dir":"recv","msg":1,"text":"1"}`, `line 2: a line cannot have both "msg"`},
 		{header + `{"dir":"recv","msg":1,"open":{}}`, `line 2: a line can have only one of`},
 		{header + `{"open":{"endpoint":1}}`, `line 2: "open": its "endpoint" has the wrong type`},
+		{header + `{"dir":"recv","msg":1,"close":{}}`, `line 2: a line can have only one of`},
+		{header + `{"dir":"recv","msg":1,"http":{}}`, `line 2: a line can have only one of`},
+		{header + `{"dir":"recv","msg":1,"binary":7}`, `line 2: "binary" has the wrong type`},
+		{header + `{"dir":"recv","match":""}`, `line 2: "match" is empty`},
+		{header + `{"dir":"recv","match":7}`, `line 2: "match" is not a string`},
 		{header + `{"t":0}`, `line 2: it has none of`},
 		{header + `{"note":"x","re":"a"}`, `line 2: "bind", "vars", "name", "re", "optional" and "binary" need a message`},
 		{header + `{"dir":"recv","match":".","vars":true}`, `line 2: "vars" needs a "msg"`},
@@ -232,9 +238,10 @@ func TestWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Add(Line{Kind: Opening, Open: &Open{}})
+		w.Record(w.Elapsed(), 0, wire.Send, nil)
 		time.Sleep(13200 * time.Microsecond)
 		w.Record(w.Elapsed(), 0, wire.Send, []byte("{\n \"a\": 1.10}\r\n"))
-		for _, msg := range []string{"\xff", "", "hello"} {
+		for _, msg := range []string{"", "\xff", "hello"} {
 			w.Record(w.Elapsed(), 0, wire.Recv, []byte(msg))
 		}
 		if err := w.Close(); err != nil {
@@ -243,9 +250,10 @@ func TestWriter(t *testing.T) {
 		w.Record(w.Elapsed(), 0, wire.Recv, []byte("late"))
 		want := `{"tape":1,"dialect":"scomp","started":"2000-01-01T00:00:00Z"}
 {"t":0,"open":{}}
+{"t":0,"dir":"send","text":""}
 {"t":0.0132,"dir":"send","msg":{"a":1.10}}
-{"t":0.0132,"dir":"recv","base64":"/w=="}
 {"t":0.0132,"dir":"recv","text":""}
+{"t":0.0132,"dir":"recv","base64":"/w=="}
 {"t":0.0132,"dir":"recv","text":"hello"}
 `
 		if buf.String() != want {

@@ -1,14 +1,18 @@
 package transport
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"math/big"
 	"net"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"rpcx/wire"
 )
 
 // -v describes a certificate in one line.
@@ -43,6 +47,41 @@ func TestRedactURL(t *testing.T) {
 		}
 		if got := RedactURL(u); got != c.want {
 			t.Errorf("GOLD %q\n got %q\nwant %q", c.text, got, c.want)
+		}
+	}
+}
+
+// -v shows the lookup of a name, the attempts to connect, and the facts of a TLS connection.
+func TestWatch(t *testing.T) {
+	var got []string
+	var mu sync.Mutex
+	w := &Watch{Fact: func(f wire.Fact) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, f.Step+": "+f.Text)
+		if f.Step == "name" && f.Took > time.Minute {
+			t.Errorf("the lookup took %v", f.Took)
+		}
+	}}
+	w.Secured("", tls.ConnectionState{Version: tls.VersionTLS13, CipherSuite: tls.TLS_AES_128_GCM_SHA256, NegotiatedProtocol: "h2", ServerName: "n"}, true, 1)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	for range 2 { // connects, and is refused
+		if conn, err := new(net.Dialer).DialContext(w.Dialling(t.Context()), "tcp4", "localhost:"+port); err == nil {
+			conn.Close()
+		}
+		l.Close()
+	}
+	text := strings.Join(got, "\n")
+	for _, want := range []string{
+		"tls: TLS 1.3, TLS_AES_128_GCM_SHA256, h2, for the name n", "name: the name resolves to ", "127.0.0.1",
+		"connected: connected to tcp4 127.0.0.1:" + port, "connect: 127.0.0.1:" + port + ": connect: connection refused",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
 		}
 	}
 }

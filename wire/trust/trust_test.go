@@ -29,8 +29,13 @@ func TestTrustedByRoot(t *testing.T) {
 	if err := Check("hooks", filepath.Join(dir, "a")); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
 		t.Errorf("not refused: %v", err)
 	}
-	if err := Check("hooks", filepath.Join(dir, "theirs/b")); err != nil {
-		t.Errorf("in its owner's folder: %v", err)
+	for mode, trusted := range map[os.FileMode]bool{0o755: true, 0o775: false, 0o757: false} {
+		if err := os.Chmod(filepath.Join(dir, "theirs"), mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := Check("hooks", filepath.Join(dir, "theirs/b")); (err == nil) != trusted {
+			t.Errorf("in its owner's folder with mode %o: %v", mode, err)
+		}
 	}
 }
 

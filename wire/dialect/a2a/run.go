@@ -79,7 +79,7 @@ type running struct {
 	artifact *artifact // contains the hook's text; nil before the first text
 }
 
-// emit handles an event of the hook. Data becomes parts of an artifact, and progress becomes a status.
+// emit handles an event of the hook. Data becomes parts of an artifact, and progress becomes a status. An error ends the task.
 func (r *running) emit(ev wire.Event) error {
 	switch ev.Kind {
 	case wire.Data:
@@ -90,6 +90,8 @@ func (r *running) emit(ev wire.Event) error {
 			statusMessage = r.t.message(ev.Message)
 		}
 		return r.t.set(working, statusMessage)
+	case wire.Failure:
+		return ev.Err
 	}
 	return nil
 }

@@ -241,25 +241,18 @@ func (s *served) subscribe(ctx context.Context, in *dialect.Inbound) (json.RawMe
 // follow sends the task, and then its events until the task ends or needs input. The last event is the result. The first event has the
 // number from or, if from is negative, the next number.
 func (s *served) follow(ctx context.Context, in *dialect.Inbound, t *task, from int) (json.RawMessage, error) {
-	first, at := t.opening(from)
-	if err := emit(in, first); err != nil {
-		return nil, err
-	}
+	ev, at := t.opening(from)
 	for {
-		ev, last, err := t.event(ctx, at)
-		if err != nil || last {
-			return ev, err
-		}
-		if err := emit(in, ev); err != nil {
+		if err := in.Emit(wire.Event{Kind: wire.Data, Data: ev}); err != nil {
 			return nil, err
+		}
+		var last bool
+		var err error
+		if ev, last, err = t.event(ctx, at); err != nil || last {
+			return ev, err
 		}
 		at++
 	}
-}
-
-// emit sends one response of a stream.
-func emit(in *dialect.Inbound, result json.RawMessage) error {
-	return in.Emit(wire.Event{Kind: wire.Data, Data: result})
 }
 
 // cancelTask cancels the hook of a task.

@@ -28,12 +28,12 @@ func FuzzDecode(f *testing.F) {
 		op := dialect.Op{Kind: dialect.Call, Method: "a.b", Params: []byte(`{}`)}
 		_, _ = c.Encode(op)
 		for range 2 {
-			msgs, batch, err := c.Decode(raw)
+			msgs, _, err := c.Decode(raw)
 			var kept []wire.Message
 			for _, m := range msgs {
 				kept = append(kept, m.Clone())
 			}
-			answer(t, spec, c, op, kept, batch)
+			answer(t, spec, c, op, kept)
 			if err != nil {
 				return
 			}
@@ -42,7 +42,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 // answer handles messages as a connection does.
-func answer(t *testing.T, spec dialect.Spec, c dialect.Codec, op dialect.Op, msgs []wire.Message, batch bool) {
+func answer(t *testing.T, spec dialect.Spec, c dialect.Codec, op dialect.Op, msgs []wire.Message) {
 	var replies [][]byte
 	for _, m := range msgs {
 		if ev, err := dialect.EventOf(c, m); err == nil {
@@ -62,9 +62,6 @@ func answer(t *testing.T, spec dialect.Spec, c dialect.Codec, op dialect.Op, msg
 				replies = append(replies, out...)
 			}
 		}
-	}
-	if batch && len(replies) > 0 {
-		replies = append(replies, c.JoinBatch(replies))
 	}
 	for _, reply := range replies {
 		if scan.Valid(reply, wire.DefaultMaxDepth) != nil {
@@ -102,4 +99,14 @@ var decodeSeeds = []string{
 	`{"jsonrpc":"2.0","id":7,"method":"callback.call","params":{"id":"cb-1","args":[{"type":"bool","value":true}]}}`,
 	`{"jsonrpc":"2.0","id":1,"method":"handshake","params":{"protocol":"0.1","bindings":[{"name":"a","input":{"$ref":"#/$defs/a"}}]}}`,
 	`{"a`, `[]`, ``, `7`,
+}
+
+// JSONRPCMember describes the messages that a dialect sends.
+func TestJSONRPCMember(t *testing.T) {
+	for _, spec := range all.Specs() {
+		m, err := spec.NewCodec(dialect.CodecOptions{}).Encode(dialect.Op{Kind: dialect.Call, Method: "a"})
+		if has := scan.Get(m.Raw, "jsonrpc") != nil; err != nil || has != spec.JSONRPCMember {
+			t.Errorf("%s: %s, %v", spec.Name, m.Raw, err)
+		}
+	}
 }

@@ -10,21 +10,18 @@ import (
 
 // Decode finds the message in raw. On a client, an eviction ends the connection.
 func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
+	out := c.out[:0]
 	if c.host {
-		c.out[0] = c.clientMessage(raw)
-		return c.out[:1], false, nil
+		return append(out, c.clientMessage(raw)), false, nil
 	}
 	m, bad := c.read(raw)
 	if bad {
-		c.out[0] = m
-		return c.out[:1], false, nil
+		return append(out, m), false, nil
 	}
 	if m.Method == typeEvicted {
-		c.out[0] = m
-		return c.out[:1], false, evictedFault(raw)
+		return append(out, m), false, evictedFault(raw)
 	}
 	c.classify(&m)
-	out := c.out[:0]
 	if m.Err == nil && (m.Method == typeEvalResult || m.Method == typeTick) && m.Kind != wire.Notification {
 		out = besideValue(out, m)
 	}

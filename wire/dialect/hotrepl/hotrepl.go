@@ -221,14 +221,6 @@ func (c *codec) request(kind string, about, extra json.RawMessage) wire.Message 
 // Opened reports that every response is final, because the values of a subscription are items with the request's id.
 func (c *codec) Opened(dialect.Op, wire.Message) (wire.ID, bool) { return nil, true }
 
-// JoinBatch returns the only reply. HotRepl has no batches.
-func (c *codec) JoinBatch(replies [][]byte) []byte {
-	if len(replies) == 0 {
-		return nil
-	}
-	return replies[0]
-}
-
 // Reply returns no messages: a client gets no requests, and the host writes its responses itself.
 func (c *codec) Reply(wire.Message, wire.Event) ([][]byte, error) { return nil, nil }
 

@@ -1,8 +1,12 @@
 package hotrepl
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"rpcx/wire/scan"
 )
@@ -23,6 +27,9 @@ func TestCommands(t *testing.T) {
 			fails("g", `{"kind":"precondition_failed","code":"refused","message":"refused","retryable":false}`),
 			call("h", "archive.preflight", `{"fail":"plain"}`),
 			fails("h", `{"kind":"internal","code":"handlerException","message":"The command failed.","retryable":false}`),
+			// A command can be cancelled before its frame.
+			call("w", "slow", "{}"), `> {"type":"cancel","id":"x","targetId":"w"}`,
+			fails("w", `{"kind":"cancelled","code":"commandCancelled","message":"The command was cancelled.","retryable":false}`),
 			// A long command does not delay other requests, and can be cancelled.
 			call("i", "slow", "{}"), `> {"type":"eval","id":"j","code":"1 + 1"}`,
 			`< {"type":"eval_result","id":"j","hasValue":true,"value":2,"valueType":"number","durationMs":0}`,
@@ -34,8 +41,8 @@ func TestCommands(t *testing.T) {
 
 func TestJobs(t *testing.T) {
 	host(t, backend{r: &engine{}}, func(s *server, g guestOf) {
-		start := func(id string) (job string) {
-			g.play(`> {"type":"command_call","id":"` + id + `","name":"archive.export","args":{}}`)
+		start := func(id, args string) (job string) {
+			g.play(`> {"type":"command_call","id":"` + id + `","name":"archive.export","args":` + args + `}`)
 			got := g.recv()
 			job, _ = scan.Text(scan.Get([]byte(got), "jobId"))
 			if want := `{"type":"job_accepted","id":"` + id + `","jobId":"` + job + `","state":"running"}`; got != want {
@@ -43,7 +50,7 @@ func TestJobs(t *testing.T) {
 			}
 			return job
 		}
-		job := start("a")
+		job := start("a", "{}")
 		status := `> {"type":"job_status","id":"s","jobId":"` + job + `"}`
 		done := `< {"type":"job_result","id":"s","jobId":0,"state":"done","status":"ok","output":{"itemsExported":1500},"artifacts":{},"durationMs":0}`
 		g.play(
@@ -55,7 +62,12 @@ func TestJobs(t *testing.T) {
 			`> {"type":"job_status","id":"n","jobId":"never"}`,
 			`< {"type":"error","id":"n","error":{"kind":"artifact_missing","code":"jobMissing","message":"There is no such job.","retryable":false}}`,
 		)
-		second := start("d")
+		fails := start("f", `{"fail":"emitted"}`)
+		g.play(
+			`= 100ms`, `> {"type":"job_status","id":"s","jobId":"`+fails+`"}`,
+			`< {"type":"job_result","id":"s","jobId":0,"state":"failed","status":"failed","artifacts":{},"error":{"kind":"internal","code":"handlerException","message":"it failed","retryable":false},"durationMs":0}`,
+		)
+		second := start("d", "{}")
 		g.play(
 			`> {"type":"job_cancel","id":"c","jobId":"`+second+`"}`, `< {"type":"job_cancel_result","id":"c","accepted":true,"state":"running"}`,
 			`= 100ms`, `> {"type":"job_status","id":"s","jobId":"`+second+`"}`,
@@ -70,6 +82,48 @@ func TestJobs(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 		other.c.Close()
+	})
+}
+
+// The host forgets the job that ended first, and the oldest entry of a kind.
+func TestHostForgets(t *testing.T) {
+	s := &server{jobs: map[string]*job{"0": {}}}
+	for i := 1; i < maxJobs; i++ {
+		s.jobs[strconv.Itoa(i)] = &job{state: "done", ended: time.Unix(int64(i), 0)}
+	}
+	s.forgetJobs()
+	s.forgetJobs()
+	if s.jobs["0"] == nil || s.jobs["1"] != nil || len(s.jobs) != maxJobs-1 {
+		t.Errorf("%d jobs", len(s.jobs))
+	}
+	for i := range maxJournal + 2 {
+		s.journal.add(entry{kind: []string{"eval", "command"}[min(i, 1)], name: strconv.Itoa(i)})
+	}
+	if e := s.journal.entries; len(e) != maxJournal+1 || e[0].name != "0" || e[1].name != "2" {
+		t.Errorf("%d entries", len(e))
+	}
+}
+
+// Artifacts are the regular files in a directory that is named after the command. A command fails if rpcx cannot create or
+// read the directory.
+func TestArtifacts(t *testing.T) {
+	host(t, backend{r: &engine{}}, func(s *server, g guestOf) {
+		g.play(`> {"type":"command_call","id":"/` + strings.Repeat("i", 50) + `","name":"archive.preflight","args":{"write":"x.own"}}`)
+		want := regexp.MustCompile(`"artifacts":\{"x.own":\{"uri":"file://[^"]*","path":"[^"]*[/\\]a-i{40}-[0-9]+[/\\]x.own","sha256":"[0-9a-f]{64}","byteSize":2,"contentType":"application/octet-stream","finalized":true\}\},`)
+		if got := g.recv(); !want.MatchString(got) {
+			t.Error(got)
+		}
+		t.Setenv("TMPDIR", "/none")
+		t.Setenv("TMP", `N:\none`)
+		for dir, want := range map[string]string{
+			"":          `"code":"artifactFolder","message":"The directory for artifacts could not be created.`,
+			"/none":     `"code":"artifactFolder","message":"The directory for artifacts could not be created.`,
+			s.files.dir: `"code":"artifactUnreadable","message":"An artifact could not be read.`,
+		} {
+			s.files.dir = dir
+			g.play(`> {"type":"command_call","id":"a","name":"archive.preflight","args":{"fail":"directory"}}`,
+				`< {"type":"command_result","id":"a","status":"failed","artifacts":{},"error":{"kind":"internal",`+want+`","retryable":false},"durationMs":0}`)
+		}
 	})
 }
 
@@ -110,6 +164,11 @@ func TestReload(t *testing.T) {
 		g.play(`< {"type":"assembly_reload","assembly":"BepInEx","message":"Hot-reload detected. REPL session reset."}`)
 		if r.forgot != 1 {
 			t.Error("the state was not removed")
+		}
+		_ = s.Close()
+		s.Reload()
+		if synctest.Wait(); r.forgot != 1 {
+			t.Error("a closed host was reloaded")
 		}
 	})
 }

@@ -76,11 +76,18 @@ func (responder) Respond(ctx context.Context, q dialect.Request) (json.RawMessag
 			return nil, wire.NewError(wire.CodeRefused, "refused")
 		case "plain":
 			return nil, errors.New("secret")
+		case "emitted":
+			return nil, q.Emit(wire.Event{Kind: wire.Failure, Err: e})
+		case "directory":
+			return nil, os.RemoveAll(q.Vars["RPCX_ARTIFACTS"])
 		}
 		return nil, e
 	}
 	if name, ok := scan.Text(scan.Get(q.Params, "write")); ok {
 		if err := os.WriteFile(filepath.Join(q.Vars["RPCX_ARTIFACTS"], name), []byte("[]"), 0o600); err != nil {
+			return nil, err
+		}
+		if err := os.Mkdir(filepath.Join(q.Vars["RPCX_ARTIFACTS"], "a.d"), 0o700); err != nil {
 			return nil, err
 		}
 	}

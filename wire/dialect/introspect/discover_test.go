@@ -1,6 +1,7 @@
 package introspect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,11 +19,17 @@ type service struct {
 	dialect.Caller
 	modules int
 	ignores string // a method that gets no response
+	fails   map[string]error
+	schema  string // the response to a request for a module's schema, or "" for a usual one
+	asked   *int   // counts these requests; may be nil
 }
 
 func (s service) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
 	if op.Method == s.ignores {
 		return &answer{never: true}, nil
+	}
+	if err := s.fails[op.Method]; err != nil {
+		return nil, err
 	}
 	data := `{"hash":"h"}`
 	switch op.Method {
@@ -33,7 +40,10 @@ func (s service) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) 
 		}
 		data = `{"modules":[` + strings.Join(list, ",") + `]}`
 	case moduleSchemaMethod:
-		data = `{"oneOf":[{"type":"object","properties":{"method":{"const":"a"}}}]}`
+		data = cmp.Or(s.schema, `{"oneOf":[{"type":"object","properties":{"method":{"const":"a"}}}]}`)
+		if s.asked != nil {
+			*s.asked++
+		}
 	}
 	return &answer{body: `{"service_hash":"h","type":"data","data":` + data + `}`}, nil
 }
@@ -79,6 +89,10 @@ func TestDescribeKeepsAllAtOnce(t *testing.T) {
 	if all := readDiscovered(kept); times != 1 || all == nil || len(all.Schemas) != 50 {
 		t.Errorf("stored %d times: %.200s", times, kept)
 	}
+	_, _, err := c.Decode([]byte(`{"method":"s","params":{"subscription":"x","result":{"service_hash":"new","type":"data"}}}`))
+	if _ = c.Shutdown(t.Context(), nil); err != nil || kept != nil {
+		t.Errorf("after another hash, the cache has %.200s, %v", kept, err)
+	}
 }
 
 // If a service does not respond, rpcx warns that it does not check params.
@@ -110,12 +124,78 @@ func TestServicesThatDoNotAnswer(t *testing.T) {
 	}
 }
 
+// A lost connection ends discovery. Other failures do not end the user's call.
+func TestDiscoveryFails(t *testing.T) {
+	closed, refused := wire.NewFault(wire.Closed, "lost", nil), wire.NewFault(wire.Protocol, "refused", nil)
+	for _, method := range []string{schemaMethod, moduleSchemaMethod} {
+		for _, err := range []error{closed, refused} {
+			s := service{modules: 1, fails: map[string]error{method: err}}
+			if cat, got := NewCodec(dialect.CodecOptions{}).(*codec).Describe(t.Context(), s); cat != nil || got != err {
+				t.Errorf("%s: Describe returned %v, %v", method, cat, got)
+			}
+			want := err
+			if err == refused {
+				want = nil
+			}
+			if cat, got := NewCodec(dialect.CodecOptions{}).(*codec).Typing(t.Context(), s, "m0_a"); cat != nil || wire.AsFault(got) != wire.AsFault(want) {
+				t.Errorf("%s: Typing returned %v, %v", method, cat, got)
+			}
+		}
+	}
+}
+
+// If the service rejects params, rpcx requests the schema again, also in the next run. It keeps the schema if the service
+// does not return another one.
+func TestDoubtedSchemas(t *testing.T) {
+	c := NewCodec(dialect.CodecOptions{}).(*codec)
+	var kept json.RawMessage
+	var notes []string
+	c.found.kept = dialect.DiscoveryCache{
+		Note:   func(text string) { notes = append(notes, text) },
+		Load:   func() json.RawMessage { return kept },
+		Update: func(change func(json.RawMessage) json.RawMessage) { kept = change(kept) },
+	}
+	asked := 0
+	s := service{modules: 2, asked: &asked}
+	typing := func(want int) {
+		t.Helper()
+		cat, err := c.Typing(t.Context(), s, "m0_a")
+		if err != nil || cat.Methods[0].Params == nil || asked != want {
+			t.Errorf("%v after %d requests, want %d", err, asked, want)
+		}
+	}
+	if _, err := c.Describe(t.Context(), s); err != nil {
+		t.Error(err)
+	}
+	typing(2)
+	c.found.calls.Add(1)
+	typing(2) // the call was accepted
+	c.hashes.wrong = true
+	c.found.calls.Add(1)
+	typing(3)
+	if all := readDiscovered(kept); c.hashes.wrong || len(all.Schemas) != 1 {
+		t.Errorf("the cache has %s", kept)
+	}
+	c.found.calls.Add(1)
+	typing(3)
+	s.schema = "7"
+	typing(4) // the same call again, so the caller rejected the schema
+	if len(notes) != 1 || notes[0] != "the service did not return the schema of its module m0" {
+		t.Errorf("%q", notes)
+	}
+	c.hashes.wrong = true
+	_ = c.Shutdown(t.Context(), nil)
+	if all := readDiscovered(kept); all == nil || len(all.Schemas) > 0 {
+		t.Errorf("the next run finds %s", kept)
+	}
+}
+
 // rpcx does not unsubscribe from a stream whose end follows its error.
 func TestDiscoveryWaitsForTheEndAfterAnError(t *testing.T) {
 	st := &failing{bodies: []string{`{"type":"error","error":"no"}`}}
 	data, err := NewCodec(dialect.CodecOptions{}).(*codec).ask(t.Context(), st, hashMethod, nil)
-	if data != nil || wire.AsError(err).Message != "no" || st.cancelled {
-		t.Errorf("%s, %v, cancelled: %t", data, err, st.cancelled)
+	if data != nil || string(wire.AsError(err).JSON()) != `{"message":"no","type":"error","error":"no"}` || st.cancelled {
+		t.Errorf("%s, %s, cancelled: %t", data, wire.AsError(err).JSON(), st.cancelled)
 	}
 }
 

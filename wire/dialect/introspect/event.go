@@ -97,7 +97,7 @@ func isEvent(item []byte) bool {
 
 // provenance returns the modules that an event has passed through: an array, or the "segments" of an object.
 func provenance(val []byte) json.RawMessage {
-	if segments := scan.Get(val, "segments"); scan.Type(val) == 'o' && segments != nil {
+	if segments := scan.Get(val, "segments"); segments != nil {
 		return segments
 	}
 	return val

@@ -73,11 +73,6 @@ func (c *codec) item(method string, ev wire.Event) []byte {
 	return c.write(nil, method, params.End(), nil)
 }
 
-// JoinBatch makes one array from replies.
-func (c *codec) JoinBatch(replies [][]byte) []byte {
-	return scan.ArrayOf(replies...)
-}
-
 // Event sets ev to the user's event for m.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	SetEvent(ev, m, nil)

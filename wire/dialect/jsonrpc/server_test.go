@@ -165,6 +165,16 @@ func TestClientUnsubscribes(t *testing.T) {
 	})
 }
 
+// A server ignores notifications that are neither handled nor end a stream.
+func TestIgnores(t *testing.T) {
+	ignores := jsonrpc.NewServer(backend{}).Accept(caller{}).Ignores
+	for method, want := range map[string]bool{"none": true, "count": false, "rpc.discover": false, "count_unsubscribe": false, "none_unsubscribe": true} {
+		if got := ignores(method); got != want {
+			t.Errorf("%s: %t", method, got)
+		}
+	}
+}
+
 type caller struct{ dialect.Caller }
 
 func (caller) Connection() *dialect.Connection { return &dialect.Connection{} }

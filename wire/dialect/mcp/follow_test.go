@@ -15,6 +15,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/codec"
 	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/scan"
 )
 
 // A taskServer answers requests about a task in order, and records when they arrive.
@@ -151,11 +152,20 @@ func TestATaskThatCannotBePolled(t *testing.T) {
 				t.Errorf("%v %s: %s, want %s", c.fault, c.said, got, c.want)
 			}
 		}
-		st := follow(t, &taskServer{})
+		st := follow(t, &taskServer{fault: map[string]error{taskStatus: gone}})
+		if _, err := st.client.Job(t.Context(), st.caller, dialect.Op{Kind: dialect.JobWait}); err != gone {
+			t.Errorf("%v", err)
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		if _, err := st.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
+		}
+		r := &resultStream{reports: &once{over: true}, arrived: context.Background()}
+		ctx, cancel = context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, err := r.Next(ctx); !errors.Is(err, context.DeadlineExceeded) || r.reports != nil {
+			t.Errorf("a result that does not arrive after the reports end: %v", err)
 		}
 	})
 }
@@ -205,5 +215,83 @@ func TestATaskIsCancelled(t *testing.T) {
 				t.Errorf("%s: still running: %s", c.name, jobs)
 			}
 		})
+	}
+}
+
+// The oldest task that has ended makes room for a new one. The list has pages.
+func TestStoredTasks(t *testing.T) {
+	a := &tasks{}
+	stored := func(status string) *task {
+		k := newTask(a, nil, nil, func() {})
+		k.status = status
+		a.add(k)
+		return k
+	}
+	first, second := stored("working"), stored("completed")
+	for len(a.list) < maxTasks {
+		stored("working")
+	}
+	if third := a.list[2]; stored("working") == nil || len(a.list) != maxTasks || a.list[0] != first || a.list[1] != third {
+		t.Errorf("%d tasks, with %v", len(a.list), a.indexLocked(second.id))
+	}
+	first.status = "failed"
+	if stored("working"); len(a.list) != maxTasks || a.list[0] == first {
+		t.Error("the first task has ended and was not removed")
+	}
+	if stored("working"); len(a.list) != maxTasks+1 {
+		t.Error("a running task was removed")
+	}
+	a.list = a.list[:listPage+1]
+	page, err := a.lines(nil)
+	next := scan.String(scan.Get(page, "nextCursor"))
+	if n := len(scan.List(scan.Get(page, "tasks"))); err != nil || n != listPage || next != a.list[listPage-1].id {
+		t.Errorf("the first page has %d tasks, next %q, %v", n, next, err)
+	}
+	page, err = a.lines(scan.Pair("cursor", scan.AppendQuoted(nil, next)))
+	if n := len(scan.List(scan.Get(page, "tasks"))); err != nil || n != 1 || scan.Get(page, "nextCursor") != nil {
+		t.Errorf("the second page: %s, %v", page, err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := a.list[0].wait(gone); err != context.Canceled {
+		t.Error("a wait that was cancelled: ", err)
+	}
+}
+
+// Only a server of versions with and without a handshake serves all versions.
+func TestServesAll(t *testing.T) {
+	for body, want := range map[string]bool{`["2025-11-25","2026-07-28"]`: true, `["2026-07-28"]`: false, `["2025-11-25"]`: false, ``: false} {
+		open := func(context.Context, dialect.Op) (dialect.Stream, error) {
+			if body == "" {
+				return nil, io.ErrClosedPipe
+			}
+			return &once{m: wire.Message{Body: json.RawMessage(`{"supportedVersions":` + body + `}`)}}, nil
+		}
+		if got := servesAll(t.Context(), open); got != want {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+	if servesAll(t.Context(), func(context.Context, dialect.Op) (dialect.Stream, error) { return &once{over: true}, nil }) {
+		t.Error("a server that does not answer")
+	}
+}
+
+// A header repeats strings, booleans and numbers, those without a fraction as integers.
+func TestHeaderText(t *testing.T) {
+	for val, want := range map[string]string{`"é"`: "é", `true`: "true", `false`: "false", `12.0`: "12", `1e3`: "1000", `1.5`: "1.5", `7`: "7", `null`: "", `{}`: ""} {
+		if got, ok := headerText(json.RawMessage(val)); got != want || ok != (want != "") {
+			t.Errorf("%s: %q, %v", val, got, ok)
+		}
+	}
+}
+
+// A call may be repeated if it is not a tool's.
+func TestModernCalls(t *testing.T) {
+	s := &taskServer{}
+	f := follow(t, s).client
+	for method, want := range map[string]bool{"resources/read": true, "tools/call": false} {
+		if f.mayRepeat(t.Context(), s, dialect.Op{Method: method, Params: json.RawMessage(`{"name":"x"}`)}) != want {
+			t.Errorf("%s may be repeated: %v", method, !want)
+		}
 	}
 }

@@ -2,8 +2,12 @@ package poll
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -112,5 +116,26 @@ func TestBeforeItHasAName(t *testing.T) {
 	}
 	if _, err := lines.Next(t.Context()); err != io.EOF {
 		t.Error(err)
+	}
+}
+
+// A failure ends CancelRunning. Running has a bound.
+func TestRunning(t *testing.T) {
+	var r Running
+	for i := range maxRunning + 1 {
+		r.SetRunning([]byte(strconv.Quote(fmt.Sprintf("%04d", i))), true)
+	}
+	r.SetRunning([]byte(`"0000"`), false)
+	r.SetRunning([]byte(`"0002"`), false)
+	failed := errors.New("failed")
+	var cancelled []string
+	err := r.CancelRunning(func(id json.RawMessage) error {
+		if cancelled = append(cancelled, string(id)); len(cancelled) == 2 {
+			return failed
+		}
+		return nil
+	})
+	if err != failed || strings.Join(cancelled, " ") != `"0001" "0003"` || len(r.RunningJobs()) != maxRunning-2 {
+		t.Error(err, cancelled, len(r.RunningJobs()))
 	}
 }

@@ -76,15 +76,31 @@ func TestEncode(t *testing.T) {
 // rpcx corrects a dotted name before the colon if possible.
 func TestRespelt(t *testing.T) {
 	for typed, want := range map[string]string{
-		"repo.issue:get":   "did you mean repo//issue:get?",
-		"repo.issue/7:get": "did you mean repo//issue/7:get?",
-		"repo:issue.get":   "did you mean repo//issue:get?",
-		"a.b.c:get":        "",
-		"a/1/b.c:get":      "",
+		"repo.issue:get":     "did you mean repo//issue:get?",
+		"repo.issue/7:get":   "did you mean repo//issue/7:get?",
+		"repo:issue.get":     "did you mean repo//issue:get?",
+		"a.b.c:get":          "",
+		"a/1/b.c:get":        "",
+		".issue:get":         "",
+		"repo.:get":          "",
+		"repo.issue/7/8:get": "",
 	} {
 		_, err := Parse(typed)
 		if f := wire.AsFault(err); f == nil || f.Hint != want {
 			t.Errorf("%s: %v, want the hint %q", typed, err, want)
+		}
+	}
+}
+
+// Each field except cache needs a request.
+func TestFieldsNeedARequest(t *testing.T) {
+	for given, want := range map[string]bool{
+		`{}`: false, `{"cache":"no-store"}`: false, `{"resource":"a"}`: true, `{"verb":"a"}`: true, `{"subresource":"a"}`: true,
+		`{"target":"a"}`: true, `{"parent":"a"}`: true, `{"meta":{}}`: true, `{"plain":true}`: true,
+	} {
+		var g Given
+		if err := json.Unmarshal([]byte(given), &g); err != nil || g.asks() != want {
+			t.Errorf("%s: %t, %v", given, g.asks(), err)
 		}
 	}
 }

@@ -1,12 +1,29 @@
 package ro
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 )
+
+// A recent has the latest keys.
+func TestRecent(t *testing.T) {
+	var r recent
+	for i := range maxRecent + 2 {
+		r.add(strconv.Itoa(i))
+	}
+	long := strings.Repeat("x", 1<<10)
+	r.add(long + "x")
+	if r.add(long); !r.has([]byte(long)) || r.has([]byte(long+"x")) {
+		t.Error("the longest key has another length")
+	}
+	if r.has([]byte("0")) || r.has([]byte("1")) || r.has([]byte("2")) || !r.has([]byte("3")) || len(r.keys) != maxRecent {
+		t.Errorf("%q", r.keys)
+	}
+}
 
 // Each case has these lines: "? TYPED" makes a call (ids start at 1), "?? TYPED" subscribes, "- ID" cancels a call, "> MESSAGE" is
 // a received message, and "= TEXT" is the decoded result.
@@ -27,6 +44,19 @@ var decodings = map[string]string{
 = response id=1 body={"status":"accepted"}
 > {"jsonrpc":"2.0","id":1,"result":{"status":"done"}}
 = item id=1 body={"status":"done"} final`,
+	"a yield before the response": `
+? attachment:create
+> {"method":"job.yield","resource":"job","verb":"yield","target":"j","result":{"n":1},"request_id":1}
+= item id=1 method=job.yield body={"n":1}
+> {"id":1,"result":{"ok":1}}
+= item id=1 body={"ok":1} final`,
+	"a status with other members announces results only to a subscriber": `
+? order:watch
+> {"id":1,"result":{"status":"accepted","order":7}}
+= response id=1 body={"status":"accepted","order":7} final
+?? order:watch
+> {"id":2,"result":{"status":"accepted","order":7}}
+= response id=2 body={"status":"accepted","order":7}`,
 	"by the target in the response": `
 ? attachment:create
 > {"jsonrpc":"2.0","id":1,"result":{"status":"accepted","job":"job-1"}}

@@ -52,7 +52,15 @@ func TestFromDescription(t *testing.T) {
 
 // rpcx keeps descriptions of resources, even without verbs.
 func TestResourcesAreKept(t *testing.T) {
-	c, err := FromDescription([]byte(`{"version":"2","limit":5,"resources":["task",{"name":"user","description":"people","verbs":["get"],
+	c, err := FromDescription([]byte(`[{"name":"user","description":"people","verbs":["get"]}]`))
+	if err != nil || string(c.Extra) != `{"resources":{"user":{"description":"people"}}}` {
+		t.Errorf("got %s %v", c.Extra, err)
+	}
+	c, err = FromDescription([]byte(`{"info":{"title":"t","since":1},"resources":{"user":"people"}}`))
+	if err != nil || string(c.Extra) != `{"resources":{"user":{"description":"people"}}}` || c.Info.Name != "t" || string(c.Info.Extra) != `{"since":1}` {
+		t.Errorf("got %s %+v %v", c.Extra, c.Info, err)
+	}
+	c, err = FromDescription([]byte(`{"version":"2","limit":5,"resources":["task",{"name":"user","description":"people","verbs":["get"],
 		"subresources":{"key":{"since":"1","verbs":["list"]}}},{"name":"repo","subresources":["issue"]},{"name":"plain","verbs":["get"]}]}`))
 	want := `{"limit":5,"resources":{"task":{},"user.key":{"since":"1"},"user":{"description":"people"},"repo.issue":{},"repo":{}}}`
 	if err != nil || string(c.Extra) != want {

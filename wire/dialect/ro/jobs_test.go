@@ -1,6 +1,7 @@
 package ro
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"testing"
@@ -134,6 +135,11 @@ func TestTheEndOfAStreamIsNoResult(t *testing.T) {
 	var j jobs
 	j.add(&job{id: "1", name: "a"})
 	w := j.wait("1")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := j.wait("none").Next(ctx); err != context.Canceled {
+		t.Error(err)
+	}
 	j.lose("1", io.EOF)
 	for _, w := range []*waiter{w, j.wait("1")} {
 		for range 2 {

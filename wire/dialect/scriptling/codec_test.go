@@ -250,3 +250,14 @@ func TestDecodeEmptyBatch(t *testing.T) {
 		}
 	}
 }
+
+// A constructor gets positional arguments or named ones.
+func TestNewObject(t *testing.T) {
+	for params, want := range map[string]string{
+		`[1]`: `{"class":"C","args":[1]}`, `{"a":1}`: `{"class":"C","kwargs":{"a":1}}`, ``: `{"class":"C"}`,
+	} {
+		if method, got := newObject("C", json.RawMessage(params)); method != methodNew || string(got) != want {
+			t.Errorf("%s: %s %s", params, method, got)
+		}
+	}
+}

@@ -99,7 +99,7 @@ func valueType(val []byte) (string, error) {
 
 // plainScalar appends the content of a Value of type kind. Its JSON type must be one of types.
 func plainScalar(b []byte, kind string, val []byte, types ...byte) ([]byte, error) {
-	if val == nil || !slices.Contains(types, scan.Type(val)) {
+	if !slices.Contains(types, scan.Type(val)) {
 		return nil, fmt.Errorf("a transport value of type %s contains %s", kind, excerpt(val))
 	}
 	return append(b, val...), nil
@@ -161,7 +161,7 @@ const maxDigits = 1000
 // plainInt appends the digits of an integer. As in real plugins and hosts, a value that is not a number becomes 0, and
 // a fraction is truncated.
 func plainInt(b, val []byte) ([]byte, error) {
-	if val == nil || scan.Type(val) != 'n' {
+	if scan.Type(val) != 'n' {
 		return append(b, '0'), nil
 	}
 	text := string(val)
@@ -182,7 +182,7 @@ func plainInt(b, val []byte) ([]byte, error) {
 
 // plainFloat appends a float, always with "." or an exponent to distinguish it from an integer.
 func plainFloat(b, val []byte) []byte {
-	if val == nil || scan.Type(val) != 'n' {
+	if scan.Type(val) != 'n' {
 		return append(b, "0.0"...)
 	}
 	b = append(b, val...)

@@ -105,6 +105,8 @@ func TestBadValues(t *testing.T) {
 		`{"type":"callback","callback":{}}`:      "type callback contains {}",
 		`{"type":"remote","remote":{"id":7}}`:    "type remote contains",
 		`{"type":"int","value":1e999999999}`:     "out of range",
+		`{"type":"int","value":1e1001}`:          "out of range",
+		`{"type":"int","value":1e-1001}`:         "out of range",
 		`{"type":"int","value":1e-999999999999}`: "out of range",
 	} {
 		if got, err := plain(nil, []byte(value)); err == nil || !strings.Contains(err.Error(), want) {
@@ -158,4 +160,13 @@ func FuzzValue(f *testing.F) {
 			t.Fatalf("%s is encoded as %s, which decodes to %s", b, value, back)
 		}
 	})
+}
+
+// The largest exponents of integers are accepted.
+func TestLongIntegers(t *testing.T) {
+	for val, want := range map[string]string{"1e1000": "1" + strings.Repeat("0", 1000), "1e-1000": "0"} {
+		if got, err := plainInt(nil, []byte(val)); string(got) != want || err != nil {
+			t.Errorf("%s: %.20s, %v", val, got, err)
+		}
+	}
 }

@@ -99,6 +99,11 @@ func TestTitles(t *testing.T) {
 			t.Errorf("%s: %s, want %s", schema, got, want)
 		}
 	}
+	const positional = `{"type":"array","prefixItems":[{"title":"a"},{"title":"b","type":"string"}],"minItems":1,"maxItems":2,"description":"d"}`
+	const named = `{"type":"object","properties":{"a":{"title":"a"},"b":{"title":"b","type":"string"}},"required":["a"],"additionalProperties":false,"description":"d"}`
+	if got := string(titled(json.RawMessage(positional), []string{"a", "b"})); got != named {
+		t.Errorf("%s, want %s", got, named)
+	}
 	for params, want := range map[string]string{`{"b":2.0,"a":1e1}`: `[1e1,2.0]`, `{"a":1}`: `[1]`, `{}`: `[]`, `{"b":2}`: "", `{"a":1,"c":3}`: ""} {
 		got, err := inOrder(json.RawMessage(params), []string{"a", "b"})
 		if string(got) != want || (err != nil) != (want == "") {
@@ -147,5 +152,29 @@ func TestGetEndsWithItsContext(t *testing.T) {
 	cancel()
 	if _, err := u.get(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// A request from the peer goes to the only client, or to the only client with a pending call.
+func TestAsked(t *testing.T) {
+	u, idle, busy := newUpstream(&Bridge{}), &client{}, &client{}
+	busy.calls.Add(1)
+	for _, c := range []struct {
+		join *client
+		want *client
+		only bool
+	}{{idle, idle, true}, {busy, busy, true}, {&client{}, busy, true}} {
+		u.join(c.join)
+		if one, only := u.asked(); one != c.want || only != c.only {
+			t.Errorf("%d clients: %p, %v", len(u.clients), one, only)
+		}
+	}
+	idle.calls.Add(1)
+	if _, only := u.asked(); only {
+		t.Error("one of two busy clients is asked")
+	}
+	u.leave(idle)
+	if one, only := u.asked(); one != busy || !only {
+		t.Error("a client that has left is asked")
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
 	"rpcx/wire/session"
 	"rpcx/wire/session/relay"
@@ -78,6 +79,9 @@ func TestHostRefuses(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"open","params":{"op":"subscribe","method":"x","extra":7}}`:         `"result"`,
 		`{"jsonrpc":"2.0","id":1,"method":"open"}`:                                                            `"kind":"usage"`,
 		`{"jsonrpc":"2.0","id":1,"method":"notify","params":{"op":"call","params":7}}`:                        `"id":1`,
+		`{"jsonrpc":"2.0","id":1,"method":"notify","params":7}`:                                               `"kind":"usage"`,
+		`{"jsonrpc":"2.0","id":1,"method":"finish","params":7}`:                                               `"kind":"usage"`,
+		`{"jsonrpc":"2.0","id":1,"method":"open","params":{"op":"job.run","job":"j"}}`:                        `the dialect has no jobs`,
 		`{"jsonrpc":"2.0","id":1,"method":"typing"}`:                                                          `"kind":"usage"`,
 		`{"jsonrpc":"2.0","id":1,"method":"typing","params":{"method":"x"}}`:                                  `"result":null`,
 		`{"jsonrpc":"2.0","id":1,"method":"raw.send"}`:                                                        `"kind":"usage"`,
@@ -242,12 +246,20 @@ func TestHostStatusWhileItFails(t *testing.T) {
 func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 	w := newWorld(t)
 	w.host(w.at, HostOptions{Name: "work"})
-	p, err := w.open("@work").Raw()
+	c := w.open("@work").(*relay.Client)
+	p, err := c.Raw()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.attach("work").End(t.Context()); err != nil {
 		t.Error(err)
+	}
+	<-c.Done()
+	if _, err := c.Raw(); testkit.Failed(err) != "failed closed" {
+		t.Errorf("Raw after the end: %v", err)
+	}
+	if err := c.AnswerFallback(t.Context(), nil); testkit.Failed(err) != "failed closed" {
+		t.Errorf("AnswerFallback after the end: %v", err)
 	}
 	if _, _, err := p.Recv(); err != io.EOF {
 		t.Errorf("Recv: %v", err)
@@ -320,4 +332,29 @@ func TestSubscriptionsEndBeforeTheConnection(t *testing.T) {
 			t.Errorf("unsubscribe took %v", took)
 		}
 	})
+}
+
+// A session that ends does not answer hello, and list does not print it.
+func TestHostThatEnds(t *testing.T) {
+	h := &host{live: make(chan struct{})}
+	close(h.live)
+	h.life, h.end = context.WithCancelCause(t.Context())
+	h.end(errClosed)
+	if _, err := h.hello(t.Context(), &relay.Process{}, nil); testkit.Failed(err) != "failed closed" {
+		t.Errorf("hello: %v", err)
+	}
+	at := filepath.Join(t.TempDir(), "s")
+	none := endpoint.Endpoint{Socket: at, Session: "s"}
+	if _, err := relay.Connect(t.Context(), none); !rundir.IsAbsent(err) {
+		t.Errorf("without a socket: %v", err)
+	}
+	testkit.Listen(t, "unix", at, func(nc net.Conn) {
+		_, _ = nc.Read(make([]byte, 1))
+		nc.Close()
+	})
+	for _, path := range []string{at, at + "none"} {
+		if s, shown := statusAt(t.Context(), path); shown {
+			t.Errorf("%s: %+v", path, s)
+		}
+	}
 }

@@ -122,3 +122,13 @@ func TestRingReaderThatIsCancelled(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A message that cannot be decoded fails the reader.
+func TestRingMessageWithoutEvent(t *testing.T) {
+	r := ringOf(9, 9)
+	r.add(item("a", "1"))
+	st, _ := r.after(0, "", func(*wire.Message, *wire.Event) error { return io.ErrUnexpectedEOF })
+	if _, err := st.Next(t.Context()); err != io.ErrUnexpectedEOF {
+		t.Error(err)
+	}
+}

@@ -18,6 +18,10 @@ func (someone) Call(context.Context, string, json.RawMessage) (json.RawMessage, 
 	return json.RawMessage(`"here"`), nil
 }
 
+func (someone) Notify(_ context.Context, op dialect.Op) error {
+	return errors.New("notified of " + op.Method)
+}
+
 // The functions of a process are available until the process ends. Those of other processes stay available.
 func TestFunctionsGoWithTheirProcess(t *testing.T) {
 	s := &Socket{Functions: &Functions{}}
@@ -90,6 +94,12 @@ func TestFunctionsAnswer(t *testing.T) {
 		if got += string(out) + " " + text; got != c.want {
 			t.Errorf("stream %v: %s, want %s", c.stream, got, c.want)
 		}
+	}
+	if _, err := askFallback(t.Context(), someone{}, dialect.Request{Method: "m", Notification: true}); err == nil || err.Error() != "notified of m" {
+		t.Errorf("a notification: %v", err)
+	}
+	if _, err := askFallback(t.Context(), failing{err: wire.NewFault(wire.Closed, "it has gone", nil)}, dialect.Request{Method: "m"}); wire.AsError(err) == nil {
+		t.Errorf("a process that has gone: %v", err)
 	}
 	r := functionResponder{offers{}, &Functions{}}
 	if out, err := r.Respond(t.Context(), dialect.Request{Method: "hooked"}); string(out) != `"hook"` || err != nil {

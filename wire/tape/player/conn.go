@@ -88,9 +88,9 @@ func (e *engine) add(c wire.Conn) *conn {
 		defer wire.Guard()
 		for {
 			msg, err := c.Recv()
-			a := arrival{conn: k, msg: bytes.Clone(msg), err: err}
-			if err == nil && a.msg == nil {
-				a.msg = []byte{}
+			a := arrival{conn: k, err: err}
+			if err == nil {
+				a.msg = append([]byte{}, msg...) // which is not nil
 			}
 			if !e.hand(a) || err != nil {
 				return

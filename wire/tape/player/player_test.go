@@ -184,6 +184,58 @@ func TestServeStrict(t *testing.T) {
 		p.hear(`{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"not on the tape: the next request on the tape is get, line 2","data":{"line":2,"differences":[]}}}`)
 		p.say(`{"jsonrpc":"2.0","id":8,"method":"get","params":{"id":"a","n":1}}`)
 		p.hear(`{"jsonrpc":"2.0","id":8,"result":10}`)
+		p.say(`{"jsonrpc":"2.0","id":9,"method":"get","params":{"id":"a","n":2}}`)
+		p.hear(`{"jsonrpc":"2.0","id":9,"error":{"code":-32000,"message":"not on the tape: the nearest is line 4, which differs at /params/n","data":{"line":4,"differences":[{"pointer":"/params/n","want":1.0,"got":2}]}}}`)
+		for id, msg := range []string{`{"jsonrpc":"2.0","id":0,"method":"get","params":{"id":"a","n":1}}`, `{"jsonrpc":"2.0","id":1,"method":"list"}`} {
+			p.say(msg)
+			if msg, err := p.Recv(); err != nil || !strings.HasPrefix(string(msg), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,`, id)) {
+				t.Errorf("%s, %v", msg, err)
+			}
+		}
+		p.say(`{"jsonrpc":"2.0","id":2,"method":"list"}`)
+		p.hear(`{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"not on the tape: the tape has ended","data":{"line":0,"differences":[]}}}`)
+	})
+	serve(t, `{"note":"no messages"}`, Options{Strict: true}, func(p peer) {
+		p.say(`{"jsonrpc":"2.0","id":7,"method":"list"}`)
+		p.hear(`{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"not on the tape: no request has this method","data":{"line":0,"differences":[]}}}`)
+	})
+}
+
+// A message can differ at many places, and a call or another connection can have no response on the tape.
+func TestServeWithoutResponses(t *testing.T) {
+	found := serve(t, `
+< {"jsonrpc":"2.0","id":5,"method":"ask"}
+> {"jsonrpc":"2.0","id":1,"method":"m","params":[1,1,1,1,1,1,1,1,1]}
+< {"jsonrpc":"2.0","id":1,"result":true}
+{"conn":2,"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"other"}}`, Options{}, func(p peer) {
+		p.hear(`{"jsonrpc":"2.0","id":5,"method":"ask"}`)
+		p.say(`{"jsonrpc":"2.0","id":9,"result":true}`)
+		for n, want := range []string{"/params/0, /params/1, /params/2, /params/3, /params/4, /params/5, /params/6, /params/7", "/params/0, /params/1, /params/2, /params/3, /params/4, /params/5, /params/6, /params/7, …"} {
+			p.say(`{"jsonrpc":"2.0","id":1,"method":"m","params":[2,2,2,2,2,2,2,2,` + []string{"1", "2"}[n] + `]}`)
+			if msg, err := p.Recv(); err != nil || !strings.Contains(string(msg), "differs at "+want+`"`) {
+				t.Errorf("%s, %v", msg, err)
+			}
+		}
+	})
+	if len(found) != 3 || found[0].Text != "it is not the response to a call" {
+		t.Error(texts(found))
+	}
+}
+
+// A request for the catalog, which the recorded client had already, is rejected and is not a difference.
+func TestServeOmittedCatalog(t *testing.T) {
+	tape := `{"tape":1,"dialect":"introspect"}` + "\n" + `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}` + "\n"
+	synctest.Test(t, func(t *testing.T) {
+		s, err := NewServer(load(t, []byte(tape)), Options{Found: func(d match.Difference) { t.Error(d) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		here, there := transport.Pair()
+		go func() { _ = s.Serve(t.Context(), there) }()
+		p := peer{t, here}
+		p.say(`{"jsonrpc":"2.0","id":7,"method":"service_schema"}`)
+		p.hear(`{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"not on the tape","data":{"line":0,"differences":[]}}}`)
+		_ = here.Close()
 	})
 }
 
@@ -415,6 +467,58 @@ func TestClientDifferences(t *testing.T) {
 		{[]int{1, 9, 3}, "differs 4 /params 2 9 \n" + answer},
 		{[]int{1, 2, 3, 3}, answer},
 	}
+	for _, tt := range []struct{ name, tape, say, want string }{
+		{
+			"an equal message takes the entry of a similar one of its method", `
+< {"jsonrpc":"2.0","method":"m","params":5}
+< {"jsonrpc":"2.0","method":"n","params":1}
+< {"jsonrpc":"2.0","method":"n","params":2}`,
+			`{"jsonrpc":"2.0","method":"m","params":9}` + "\n" + `{"jsonrpc":"2.0","method":"n","params":3}` + "\n" + `{"jsonrpc":"2.0","method":"n","params":1}`,
+			"differs 2 /params 5 9 \ndiffers 4 /params 2 3 \n",
+		},
+		{
+			"an optional notification repeats", `
+{"dir":"recv","optional":true,"msg":{"jsonrpc":"2.0","method":"n"}}
+> {"jsonrpc":"2.0","method":"once"}`,
+			`{"jsonrpc":"2.0","method":"n"}` + "\n" + `{"jsonrpc":"2.0","method":"n"}`, "",
+		},
+		{
+			"an HTTP error", `
+> {"jsonrpc":"2.0","id":1,"method":"a"}
+{"http":{"method":"POST","url":"http://x/","status":400}}
+{"dir":"recv","text":"no\n"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"HTTP 400 no"}}`, "",
+		},
+		{
+			"another HTTP error", `
+> {"jsonrpc":"2.0","id":1,"method":"a"}
+{"http":{"method":"POST","url":"http://x/","status":400}}
+{"dir":"recv","text":"no"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"HTTP 401 no"}}`,
+			`differs 4  "no" {"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"HTTP 401 no"}} ` + "\n",
+		},
+		{
+			"a response for which the recorded client did not wait", `
+> {"jsonrpc":"2.0","id":1,"method":"a"}
+{"dir":"send","close":{"clean":true}}`, `{"jsonrpc":"2.0","id":1,"result":1}`, "",
+		},
+		{
+			"a response that the recorded client did not get", `
+> {"jsonrpc":"2.0","id":1,"method":"a"}
+< {"jsonrpc":"2.0","method":"n"}
+{"dir":"send","close":{"clean":true}}`, `{"jsonrpc":"2.0","method":"n"}` + "\n" + `{"jsonrpc":"2.0","id":1,"result":1}`, `extra 2   {"jsonrpc":"2.0","id":1,"result":1} ` + "\n",
+		},
+	} {
+		r := client(t, tt.tape, Options{AnswerTimeout: time.Second}, func(p peer) {
+			if strings.Contains(tt.say, `"id":1`) {
+				p.hear(`{"jsonrpc":"2.0","id":1,"method":"a"}`)
+			}
+			for msg := range strings.SplitSeq(tt.say, "\n") {
+				p.say(msg)
+			}
+		})
+		if got := texts(told(r)); got != tt.want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.want)
+		}
+	}
 	for _, tt := range tests {
 		r := client(t, tape, Options{AnswerTimeout: time.Second}, talk(tt.notes...))
 		got := texts(told(r))
@@ -563,6 +667,7 @@ func TestCheck(t *testing.T) {
 		{`{"dir":"send","match":".x"}`, `line 2: a line without "msg" cannot be sent`},
 		{`{"dir":"recv","match":".x == $y"}`, `line 2: "match": jq: variable not defined: $y`},
 		{`{"dir":"recv","match":".x |"}`, `line 2: "match": jq: unexpected EOF`},
+		{`{"dir":"recv","match":".x","bind":{"k":".x |"}}`, `line 2: "bind": "k": jq: unexpected EOF`},
 		{`{"dir":"send","vars":true,"msg":{"a":"${q}"}}`, `line 2: ${q} has no value: no earlier line binds it, and no --fill sets it`},
 		{`> {"jsonrpc":"2.0","id":1,"method":"login","params":{"password":"…"}}`, `line 2: the value of "password" is redacted; give it with --fill password=VALUE`},
 	}
@@ -573,7 +678,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	set := map[string]json.RawMessage{"password": json.RawMessage(`"x"`), "q": json.RawMessage("1")}
-	for _, tape := range []string{tests[3].tape, tests[4].tape} {
+	for _, tape := range []string{tests[4].tape, tests[5].tape} {
 		if err := CheckClient(read(t, tape), Options{Set: set}); err != nil {
 			t.Error(err)
 		}

@@ -2,10 +2,13 @@ package recorder
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/jq"
@@ -123,5 +126,83 @@ func BenchmarkRecord(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		c.Message(wire.Recv, item)
+	}
+}
+
+// A recording continues or replaces an existing tape, or fails. want is the reason, or the connection and the time, in minutes, of what
+// is appended.
+func TestExistingTapes(t *testing.T) {
+	const header, message = `{"tape":1}` + "\n", `{"t":60,"conn":3,"dir":"send","msg":1}`
+	started := `{"tape":1,"started":"` + time.Now().Add(-time.Hour).Format(time.RFC3339) + `"}` + "\n"
+	for _, c := range []struct {
+		what      Existing
+		was, want string
+	}{
+		{Refuse, header + `{"t":60,"note":"no message"}`, "0, 0"},
+		{Refuse, header + message, "the tape x.tape exists"},
+		{Refuse, header + `{"t":60,"dir":"se`, "the tape x.tape exists"},
+		{Refuse, header + "garbage\n", "the tape x.tape exists"},
+		{Refuse, "garbage\n", "the tape x.tape exists"},
+		{Replace, "garbage\n", "0, 0"},
+		{Append, "", "0, 0"},
+		{Append, header, "0, 0"},
+		{Append, header + message, "4, 1"},
+		{Append, header + `{"t":60,"dir":"send","msg":1}` + "\n", "2, 1"},
+		{Append, started + message + "\n", "4, 60"},
+		{Append, header + `{"t":60,"dir":"se`, "the tape x.tape, line 2: the tape ends in the middle of this line"},
+		{Append, header + "garbage\n", "the tape x.tape, line 2: not a JSON object"},
+		{Append, "garbage\n", "the tape x.tape, line 1: no header"},
+	} {
+		t.Chdir(t.TempDir())
+		if err := os.WriteFile("x.tape", []byte(c.was), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(Options{File: "x.tape", Exists: c.what})
+		got := fmt.Sprint(err)
+		if err == nil {
+			r.Conn(tape.Open{}, false)
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+			f, _ := os.Open("x.tape")
+			lines, err := tape.NewReader(f, "x.tape")
+			var last tape.Line
+			for err == nil {
+				var line *tape.Line
+				if line, err = lines.Next(); err == nil {
+					last = *line
+				}
+			}
+			if f.Close(); err != io.EOF || last.Kind != tape.Opening {
+				t.Errorf("%q ends with %+v, %v", c.was, last, err)
+			}
+			got = fmt.Sprintf("%d, %.0f", last.Conn, last.Time.Minutes())
+		}
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%d, %q: %s, want %s", c.what, c.was, got, c.want)
+		}
+	}
+}
+
+// The first failure is reported at once, and Close returns all.
+func TestFailures(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "removed")
+	var failed []error
+	r, err := Open(Options{File: filepath.Join(dir, "x.tape"), Split: true, Failed: func(err error) { failed = append(failed, err) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		r.Conn(tape.Open{}, true).Message(wire.Send, []byte("1"))
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.Conn(tape.Open{}, true)
+	r.files[0].Close()
+	err = r.Close()
+	if len(failed) != 1 || err == nil || strings.Count(err.Error(), "x-1.tape cannot be written: no such file")+strings.Count(err.Error(), "x-2.tape cannot be written: no such file") != 2 ||
+		!strings.Contains(err.Error(), "the tape cannot be written: close ") {
+		t.Errorf("reported %v; closed with %v", failed, err)
 	}
 }

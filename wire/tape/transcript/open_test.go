@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -64,10 +65,70 @@ func TestLongTapesThatAreBad(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
+	t.Setenv("TMPDIR", t.TempDir())
 	for _, name := range []string{long, "-"} {
 		tr, err := Open(name, file, rules)
 		if f := wire.AsFault(err); tr != nil || f == nil || !strings.HasPrefix(f.Message, "the tape "+name+", line 1: no header") {
 			t.Errorf("%v, %v", tr, err)
+		}
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", "/none")
+	t.Setenv("TMP", `N:\none`)
+	if _, err := Open("-", file, rules); err == nil || !strings.HasPrefix(err.Error(), "storing the tape - in ") {
+		t.Error(err)
+	}
+}
+
+// Handwritten members that contradict each other are faults.
+func TestHandwrittenMistakes(t *testing.T) {
+	const request = `{"dir":"send","name":"a","msg":{"jsonrpc":"2.0","id":1,"method":"m"}}` + "\n"
+	for lines, want := range map[string]string{
+		`{"dir":"send","name":"a","msg":[{"id":1,"method":"m"}]}`: `line 2: a batch cannot have "match", "bind" or "name"`,
+		`{"dir":"recv","re":"b","match":"."}`:                     `line 2: "re" is "b", but no earlier line of the other side has this name`,
+		request + `{"dir":"send","re":"a","match":"."}`:           `line 3: "re" is "a", but no earlier line of the other side has this name`,
+		request + request:                        `line 3: an earlier line already has the name "a"`,
+		`{"dir":"recv","msg":{"x":1}}`:           `line 2: this is not a message of jsonrpc, the dialect in the header: it has no "method" and is not a response, which has "id" and`,
+		`{"dir":"send","optional":true,"msg":1}`: `line 2: "optional" is for notifications of the server`,
+	} {
+		_, err := Read(strings.NewReader(`{"tape":1}`+"\n"+lines), "x", rules)
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage || !strings.HasPrefix(f.Message, "the tape x, "+want) {
+			t.Errorf("%s: %v, want %s", lines, err, want)
+		}
+	}
+}
+
+// A tape that changes after it was indexed is a fault.
+func TestChangedTapes(t *testing.T) {
+	const text = `{"tape":1}` + "\n" + `{"dir":"send","msg":[{"id":1,"method":"m"},{"id":2,"method":"m"}]}` + "\n"
+	name := filepath.Join(t.TempDir(), "x.tape")
+	for now, want := range map[string]string{
+		strings.Replace(text, `,{"id":2,"method":"m"}`, "                      ", 1): "line 2: it changed while it was being read: it has fewer messages",
+		strings.Replace(text, "[", "]", 1):                                           "line 2: it changed while it was being read: not a JSON object",
+		"":                                                                           "line 2: it changed while it was being read: not a JSON object",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr, err := Read(f, "x", rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(now), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tr.Tracks[0].Message(1); err == nil || !strings.HasPrefix(err.Error(), "the tape x, "+want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		_ = f.Close()
+		if _, err := tr.Tracks[0].Message(1); err == nil || !strings.HasPrefix(err.Error(), "reading the tape x: ") {
+			t.Error(err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package wiretap
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -332,5 +333,52 @@ func TestAMessageIsQueuedUntilItsClientAcceptsIt(t *testing.T) {
 	close(d.gone)
 	if err := <-done; err != nil || queued() != 0 {
 		t.Errorf("%d bytes are queued after the POST, which ended with %v", queued(), err)
+	}
+}
+
+// If too much is queued, the POST of a client that does not read ends, and its messages are dropped.
+func TestTooMuchIsQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		posts, server, d, done := deafClient(t)
+		posts.queued = maxQueued
+		for range 2 {
+			_ = server.Send([]byte(`{"jsonrpc":"2.0","method":"n"}`))
+		}
+		synctest.Wait()
+		if _, _, waits := posts.sized(); waits || posts.queued != maxQueued {
+			t.Errorf("a POST waits: %t, %d bytes are queued", waits, posts.queued)
+		}
+		close(d.gone)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		_ = server.Close()
+	})
+}
+
+// An exchanger is an HTTP server that responds to a request with two messages.
+type exchanger struct{ wire.Conn }
+
+func (exchanger) Exchange(_ context.Context, msg []byte, recv func([]byte)) error {
+	recv([]byte(`{"jsonrpc":"2.0","method":"n"}`))
+	recv([]byte(`{"jsonrpc":"2.0","id":1,"result":2}`))
+	return io.ErrUnexpectedEOF
+}
+
+// To an HTTP server, each POST is forwarded in a POST. Its messages are recorded, and its error is returned.
+func TestPostsToHTTP(t *testing.T) {
+	posts, read := newPosts(t, exchanger{})
+	client, _, ended := posted(t, posts, `{"jsonrpc":"2.0","id":1,"method":"a"}`)
+	var got string
+	for range 2 {
+		msg, _ := client.Recv()
+		got += string(msg)
+	}
+	if err := <-ended; err != io.ErrUnexpectedEOF {
+		t.Error(err)
+	}
+	want := `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}` + "\n" + `{"dir":"recv","msg":{"jsonrpc":"2.0","method":"n"}}` + "\n" + `{"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":2}}`
+	if tape := read(); got != `{"jsonrpc":"2.0","method":"n"}{"jsonrpc":"2.0","id":1,"result":2}` || !strings.Contains(tape, want) {
+		t.Errorf("%s\n%s", got, tape)
 	}
 }

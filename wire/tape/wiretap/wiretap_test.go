@@ -299,3 +299,24 @@ func TestCloseCodesPass(t *testing.T) {
 		}
 	}
 }
+
+// A full is a stream of bytes whose peer no longer reads.
+type full struct{ source }
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
+
+// If a side no longer accepts bytes, the connection ends with the reason.
+func TestPassToAFullStream(t *testing.T) {
+	for _, f := range []wire.Framing{framing.Line, framing.Header} { // for the second one, the messages are invalid
+		r, read := record(t)
+		err := Pass(Bytes(newSource(2), wire.Options{}), Bytes(&full{}, wire.Options{}), f, r.Conn(tape.Open{}, false), nil)
+		if tape := read(); err != nil || !strings.Contains(tape, `"close":{"error":"full"}`) {
+			t.Errorf("%v, %.300s", err, tape[max(len(tape)-300, 0):])
+		}
+	}
+	for _, err := range []error{io.EOF, &wire.CloseError{Code: 4001, Err: io.EOF}} {
+		if closed, ok := sendError(err).(*wire.CloseError); !ok || closed.Err != io.EOF {
+			t.Errorf("%v", closed)
+		}
+	}
+}

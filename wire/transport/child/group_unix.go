@@ -18,10 +18,7 @@ type group struct{ id int }
 func groupOf(child *os.Process) group { return group{child.Pid} }
 
 // ask sends SIGTERM to all processes of the group.
-func (g group) ask() bool {
-	syscall.Kill(-g.id, syscall.SIGTERM)
-	return true
-}
+func (g group) ask() { syscall.Kill(-g.id, syscall.SIGTERM) }
 
 // force kills all processes of the group.
 func (g group) force() { syscall.Kill(-g.id, syscall.SIGKILL) }

@@ -49,9 +49,11 @@ func groupOf(child *os.Process) group {
 	return g
 }
 
-// ask sends Ctrl-Break to all processes of the group on their console. It returns false if there is no console.
-func (g group) ask() bool {
-	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(g.child.Pid)) == nil
+// ask sends Ctrl-Break to all processes of the group on their console. If there is no console, it kills them.
+func (g group) ask() {
+	if windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(g.child.Pid)) != nil {
+		g.force()
+	}
 }
 
 // force kills all processes of the group.

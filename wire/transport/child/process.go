@@ -108,8 +108,8 @@ func (p *Process) End(grace time.Duration) { p.EndWithin(context.Background(), g
 
 // EndWithin is like End, but the grace also ends HurriedGrace after hurry has ended. hurry may be nil.
 func (p *Process) EndWithin(hurry context.Context, grace time.Duration) {
-	if !p.empty() && !p.group.ask() {
-		p.group.force()
+	if !p.empty() {
+		p.group.ask()
 	}
 	ctx, cancel := transport.Within(hurry, grace, HurriedGrace)
 	defer cancel()

@@ -2,6 +2,7 @@ package httpbody
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"io"
 	"slices"
@@ -61,6 +62,7 @@ func TestReadEventsFaults(t *testing.T) {
 	for name, in := range map[string]string{
 		"one line":              "data: " + strings.Repeat("x", 1001) + "\n\n",
 		"many lines":            strings.Repeat("data: "+strings.Repeat("x", 100)+"\n", 10) + "\n",
+		"the last line":         "data:" + strings.Repeat("x", 1001),
 		"a line without an end": "data: " + strings.Repeat("x", 1_000_000),
 	} {
 		if _, err := events(strings.NewReader(in), 1000); wire.AsFault(err) == nil {
@@ -120,4 +122,24 @@ func FuzzEvents(f *testing.F) {
 			t.Fatalf("%q was read back as %q %v", want, back, err)
 		}
 	})
+}
+
+// Bodies that are longer than the limit are rejected.
+func TestLongBodies(t *testing.T) {
+	var zip bytes.Buffer
+	w := gzip.NewWriter(&zip)
+	_, _ = w.Write(bytes.Repeat([]byte("x"), 1001))
+	_ = w.Close()
+	_, zipped := DecodedBytes("gzip", zip.Bytes(), 1000)
+	lines := func(n int) error {
+		return Lines(strings.NewReader(strings.Repeat("x", n)), 1000, func([]byte) { t.Error("a message") })
+	}
+	for _, err := range []error{zipped, lines(1001), lines(100_000)} {
+		if f := wire.AsFault(err); f == nil || !strings.Contains(f.Message, "1000 bytes") {
+			t.Error(err)
+		}
+	}
+	if got, err := DecodedBytes("gzip", zip.Bytes(), 1001); err != nil || len(got) != 1001 {
+		t.Error(len(got), err)
+	}
 }

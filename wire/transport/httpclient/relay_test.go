@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/transport"
@@ -63,8 +65,8 @@ func compressed(t *testing.T, encoding, text string) []byte {
 	return b.Bytes()
 }
 
-// relayed forwards one request to server, and returns what the client and the tap get.
-func relayed(t *testing.T, server http.HandlerFunc, head http.Header, body []byte, seen func(wire.Direction, string)) (*httptest.ResponseRecorder, []string, error) {
+// relayTo returns a Relay to server.
+func relayTo(t *testing.T, server http.HandlerFunc) *Relay {
 	t.Helper()
 	s := httptest.NewServer(server)
 	t.Cleanup(s.Close)
@@ -74,11 +76,20 @@ func relayed(t *testing.T, server http.HandlerFunc, head http.Header, body []byt
 		t.Fatal(err)
 	}
 	t.Cleanup(r.Close)
+	return r
+}
+
+// relayed forwards one request to server, and returns what the client and the tap get.
+func relayed(t *testing.T, server http.HandlerFunc, head http.Header, body []byte, seen func(wire.Direction, string)) (*httptest.ResponseRecorder, []string, error) {
+	t.Helper()
+	r := relayTo(t, server)
 	req := httptest.NewRequestWithContext(t.Context(), "POST", "/", nil)
-	req.Header = head
+	if head != nil {
+		req.Header = head
+	}
 	got := httptest.NewRecorder()
 	var taps []string
-	err = r.Pass(got, req, body, func(d wire.Direction, msg []byte) {
+	err := r.Pass(got, req, body, func(d wire.Direction, msg []byte) {
 		taps = append(taps, d.String()+" "+string(msg))
 		if seen != nil {
 			seen(d, string(msg))
@@ -208,6 +219,114 @@ func TestRelayOfByteOrderMarks(t *testing.T) {
 		}, http.Header{}, []byte(mark+`{"b":1}`), nil)
 		if want := []string{`send {"b":1}`, `recv {"a":1}`}; err != nil || !slices.Equal(taps, want) || got.Body.String() != body {
 			t.Errorf("%s: %q, %v, the client got %q", media, taps, err, got.Body)
+		}
+	}
+}
+
+func abort(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+// The client receives what the server sends, or status 502, and the error tells the user.
+func TestRelayOfFailures(t *testing.T) {
+	for name, c := range map[string]struct {
+		server http.HandlerFunc
+		head   http.Header
+		status int
+		kind   wire.FaultKind
+		why    string
+	}{
+		"a redirect":                    {server: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/there", http.StatusFound) }, status: 302},
+		"a request in another encoding": {server: func(http.ResponseWriter, *http.Request) {}, head: http.Header{"Content-Encoding": {"br"}}, status: 200, kind: wire.Protocol, why: "a request is not on the tape"},
+		"no response":                   {server: abort, status: 502, kind: wire.Unreachable, why: "without a response"},
+	} {
+		got, _, err := relayed(t, c.server, c.head, []byte("{}"), nil)
+		f := wire.AsFault(err)
+		if got.Code != c.status || (f == nil) != (c.why == "") || f != nil && (f.Kind != c.kind || !strings.Contains(f.Message, c.why)) {
+			t.Errorf("%s: status %d, %v", name, got.Code, err)
+		}
+	}
+	// A client can send a URL that cannot be forwarded.
+	r, req, got := relayTo(t, abort), httptest.NewRequest("POST", "/", nil), httptest.NewRecorder()
+	req.URL.RawQuery = "a#%zz"
+	err := r.Pass(got, req, nil, nil)
+	if _, _, upErr := r.Upgrade(got, req); wire.AsFault(err) == nil || wire.AsFault(upErr) == nil || strings.Count(got.Body.String(), "cannot reach") != 2 {
+		t.Error(err, upErr, got.Body)
+	}
+	// A client that has disconnected is no reason to warn.
+	ctx, cancel := context.WithCancel(t.Context())
+	req = httptest.NewRequestWithContext(ctx, "POST", "/", nil)
+	if err := relayTo(t, abort).Pass(httptest.NewRecorder(), req, []byte("{}"), func(wire.Direction, []byte) { cancel() }); err != nil {
+		t.Error(err)
+	}
+}
+
+type brokenWriter struct{ http.ResponseWriter }
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// When the client of a stream disconnects, the request to the server ends.
+func TestRelayOfStreamsEndsWithTheClient(t *testing.T) {
+	ended := make(chan bool, 1)
+	r := relayTo(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: 1\n\n")
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-r.Context().Done():
+			ended <- true
+		case <-time.After(20 * time.Second):
+			ended <- false
+		}
+	})
+	err := r.Pass(brokenWriter{httptest.NewRecorder()}, httptest.NewRequest("POST", "/", nil), nil, func(wire.Direction, []byte) {})
+	if ok := <-ended; err != nil || !ok {
+		t.Error(err, ok)
+	}
+}
+
+// A request for a WebSocket offers only extensions that rpcx can decode. If a connection cannot be made, the other is closed.
+func TestRelayOfUpgrades(t *testing.T) {
+	for asked, want := range map[string]string{
+		"x-other, permessage-deflate; client_max_window_bits ,permessage-deflate": "permessage-deflate; client_max_window_bits, permessage-deflate",
+		"x-other": "",
+	} {
+		offered, rest := "", make(chan error, 1)
+		r := relayTo(t, func(w http.ResponseWriter, r *http.Request) {
+			offered = strings.Join(r.Header["Sec-Websocket-Extensions"], "|")
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer conn.Close()
+			_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+			_, err = conn.Read(make([]byte, 1))
+			rest <- err
+		})
+		req := httptest.NewRequest("GET", "/", nil)
+		req.Header = http.Header{"Upgrade": {"websocket"}, "Sec-Websocket-Extensions": {asked}}
+		client, peer, err := r.Upgrade(httptest.NewRecorder(), req) // a Recorder cannot be upgraded
+		if client != nil || peer != nil || err != nil || <-rest != io.EOF || offered != want {
+			t.Errorf("%v %v %v, %q was offered as %q", client, peer, err, asked, offered)
+		}
+	}
+	got := httptest.NewRecorder()
+	_, peer, err := relayTo(t, abort).Upgrade(got, httptest.NewRequest("GET", "/", nil))
+	if f := wire.AsFault(err); f == nil || f.Kind != wire.Unreachable || peer != nil || got.Code != http.StatusBadGateway {
+		t.Error(peer, err, got.Code)
+	}
+}
+
+// Wrong settings and addresses are reported by each kind of client.
+func TestWrongSettings(t *testing.T) {
+	wrong := transport.Config{TLS: transport.TLS{CACert: "/nowhere.pem"}}
+	at := transport.Address{Scheme: "http+unix", Path: "/nowhere", URLPath: "/"}
+	for want, f := range map[string]func() error{
+		"--cacert": func() error { _, err := NewRelay(at, wrong, "/"); return err },
+		"cacert":   func() error { _, err := Anywhere(wrong, nil).Get("https://example.invalid/"); return err },
+		"address":  func() error { _, err := Get(t.Context(), at, "/%zz", transport.Config{}); return err },
+	} {
+		if f := wire.AsFault(f()); f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message, want) {
+			t.Errorf("%s: %v", want, f)
 		}
 	}
 }

@@ -3,8 +3,11 @@ package httpserver
 import (
 	"bufio"
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strconv"
 	"strings"
@@ -75,7 +78,18 @@ func sessionWith(t *testing.T, listener *listener) (conn wire.Conn, in client) {
 // The time limit for a body does not apply to the standing stream of a session.
 func TestSessionStandingStreamLasts(t *testing.T) {
 	conn, client := sessionOf(t)
+	replaced := client(http.MethodGet, "")
+	told := make(chan string, 1)
+	conn.(interface {
+		OnExchange(func(transport.Exchange))
+	}).OnExchange(func(x transport.Exchange) { told <- x.Request.Method })
 	standing := client(http.MethodGet, "")
+	if got := <-told; got != http.MethodGet {
+		t.Errorf("the exchange is %q", got)
+	}
+	if text, err := io.ReadAll(replaced.Body); err != nil || len(text) > 0 { // the standing stream has one reader
+		t.Errorf("%q, %v", text, err)
+	}
 	time.Sleep(60 * time.Millisecond) // three times the limit
 	if err := conn.Send([]byte(`{"method":"news"}`)); err != nil {
 		t.Fatal(err)
@@ -136,12 +150,14 @@ func TestSessionResumesBehindTheLastEvent(t *testing.T) {
 	if err := conn.(wire.Router).SendAbout(wire.ID("2"), []byte(`{"method":"progress"}`)); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.Send([]byte(`{"id":2,"result":7}`)); err != nil {
-		t.Fatal(err)
+	for _, msg := range []string{`{"method":"other"}`, `{"id":2,"result":7}`} { // without a reader of the standing stream, both are sent here
+		if err := conn.Send([]byte(msg)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	text, err := io.ReadAll((<-asked).Body)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || !bytes.Contains(text, []byte("other")) {
+		t.Fatalf("%s, %v", text, err)
 	}
 	ids := regexp.MustCompile(`(?m)^id: ?(.*)$`).FindAllStringSubmatch(string(text), -1)
 	if len(ids) == 0 {
@@ -265,5 +281,42 @@ func TestBehind(t *testing.T) {
 		if s, at := c.behind(x.id); s != x.s || at != x.at {
 			t.Errorf("%q: %v, %d", x.id, s, at)
 		}
+	}
+}
+
+func TestRequestsOfAMessage(t *testing.T) {
+	for _, c := range []struct{ msg, requests, answers string }{
+		{`{"id":1,"method":"m"}`, "[1] true", "[]"},
+		{`{"method":"m"}`, "[] true", "[]"},
+		{`{"id":1,"result":2}`, "[] true", "[1]"},
+		{`{"id":"a","error":{}}`, "[] true", `["a"]`},
+		{`[{"id":1,"method":"m"},{"id":2,"result":3},{"id":4,"error":{}}]`, "[1] true", "[2 4]"},
+		{`[{"id":1,"method":"m"},{"id":1,"method":"m"}]`, "[] false", "[]"},
+		{`[]`, "[] false", "[]"},
+		{`7`, "[] false", "[]"},
+		{`{"id":1}`, "[] false", "[1]"},
+		{`{"id":1,"method":2}`, "[] false", "[]"},
+		{`{"id":{},"method":"m"}`, "[] false", "[]"},
+		{`{"id":`, "[] false", "[]"},
+	} {
+		ids, ok := requestsOf([]byte(c.msg))
+		if got, answers := fmt.Sprint(ids, ok), fmt.Sprint(answersOf([]byte(c.msg))); got != c.requests || ok && answers != c.answers {
+			t.Errorf("%s: %s, %s", c.msg, got, answers)
+		}
+	}
+}
+
+// A message that waits for a client, or for Recv, is not accepted when the session ends.
+func TestSessionEndsWhileMessagesWait(t *testing.T) {
+	c := newSessionConn("s", "", &sessions{idle: time.Hour, byID: map[string]*sessionConn{}, refused: &refusals{}}, false)
+	c.streams[0].reader, c.streams[0].unsent = &answerer{}, 1
+	time.AfterFunc(10*time.Millisecond, func() { c.end(errSessionEnded) })
+	if err := c.Send([]byte(`{"method":"m"}`)); !errors.Is(err, errSessionEnded) {
+		t.Error(err)
+	}
+	got := httptest.NewRecorder()
+	c.post(got, httptest.NewRequest(http.MethodPost, "/", nil), []byte(`{"id":1,"method":"m"}`), []string{"1"})
+	if got.Code != http.StatusNotFound || len(c.streams) != 1 {
+		t.Errorf("status %d, %d streams", got.Code, len(c.streams))
 	}
 }

@@ -78,12 +78,16 @@ func TestAwaitReadsHalfMessages(t *testing.T) {
 	}
 }
 
-// Headers that cannot be sent are rejected and not dropped, because they may contain a token.
+// Headers that cannot be sent are rejected and not dropped, because they may contain a token. The same applies to keep-alive.
 func TestHeadersWithoutHTTP(t *testing.T) {
 	noLeaks(t)
 	for _, at := range []string{"tcp://127.0.0.1:1", "tls://127.0.0.1:1", "unix:/no/such", "exec:cat", "ipc:cat"} {
 		_, err := dial(t.Context(), at, transport.Config{Header: http.Header{"Authorization": {"Bearer t"}}})
 		wantFault(t, err, wire.Usage, "do not apply", "ws, wss, http, https")
+	}
+	for _, at := range []string{"http://127.0.0.1:1/", "unix:/no/such", "exec:cat"} {
+		_, err := dial(t.Context(), at, transport.Config{Ping: time.Second})
+		wantFault(t, err, wire.Usage, "--ping does not apply", "ws, wss, ws+unix, tcp and tls")
 	}
 }
 
@@ -96,5 +100,11 @@ func TestAbilitiesOfTransports(t *testing.T) {
 		if Pings(a) != c.pings || TakesHeaders(a) != c.headers {
 			t.Errorf("%s: kept alive %v, headers %v", scheme, Pings(a), TakesHeaders(a))
 		}
+	}
+	a := transport.Address{Scheme: "carrier-pigeon"}
+	_, dialErr := Dial(t.Context(), a, transport.Config{})
+	_, listenErr := Listen(t.Context(), a, transport.Config{})
+	for _, err := range []error{dialErr, listenErr} {
+		wantFault(t, err, wire.Usage, "carrier-pigeon: rpcx cannot ")
 	}
 }

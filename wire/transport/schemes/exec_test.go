@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/framing"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/child"
 )
@@ -215,6 +216,10 @@ func TestExecCannotStart(t *testing.T) {
 			}
 		}
 	}
+	elsewhere := mustParse(t, "exec:cat")
+	elsewhere.Dir = filepath.Join(dir, "plain")
+	_, err := Dial(t.Context(), elsewhere, transport.Config{Framing: framing.Line})
+	wantFault(t, err, wire.NotFound, "the working directory does not exist: "+elsewhere.Dir)
 	conn := dialed(t, "exec:./local", transport.Config{})
 	if _, err := conn.Recv(); err == nil {
 		t.Error("Recv returned a message from an empty script")

@@ -89,6 +89,8 @@ func TestHTTPAnswers(t *testing.T) {
 		"400 with a batch":                  {answer: fixed(400, "application/json", `[{"jsonrpc":"2.0","id":1,"error":{}}]`), want: []string{`[{"jsonrpc":"2.0","id":1,"error":{}}]`}},
 		"400 with an error without an id":   {answer: fixed(400, "application/json", `{"error":{"code":-32700,"message":"parse"}}`), want: []string{`{"error":{"code":-32700,"message":"parse"}}`}},
 		"500 with other JSON":               {answer: fixed(500, "application/json", `{"message":"oops"}`), fails: isFault(wire.RPCError, "500", "oops")},
+		"500 with incomplete JSON":          {answer: fixed(500, "application/json", `{"jsonrpc":"2.0","id":1,"error":{`), fails: isFault(wire.RPCError, "500")},
+		"500 with an incomplete batch":      {answer: fixed(500, "application/json", `[{"jsonrpc":"2.0","id":1,"error":{}`), fails: isFault(wire.RPCError, "500")},
 		"500 with text":                     {answer: fixed(500, "text/plain", `{"jsonrpc":"2.0"}`), fails: isFault(wire.RPCError, "500")},
 		"500 with an incomplete body":       {answer: head(500, "text/html") + "Content-Length: 100\r\n\r\n<h1>oops", hold: true, fails: isFault(wire.RPCError, "500", "<h1>oops")},
 		"500 with a response as text/plain": {answer: fixed(500, "text/plain", `{"id":1,"error":{"code":-1}}`), want: []string{`{"id":1,"error":{"code":-1}}`}},

@@ -1,6 +1,7 @@
 package schemes
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -114,6 +115,11 @@ func TestHTTPSessionRefused(t *testing.T) {
 			return
 		}
 		w.Header().Set("Mcp-Session-Id", "s1")
+		if body, _ := io.ReadAll(r.Body); strings.Contains(string(body), "cut") {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, "id: 1\ndata: {\"method\":\"n\"}\n\n")
+			return
+		}
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
 	}))
@@ -127,8 +133,15 @@ func TestHTTPSessionRefused(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if got, err := exchange(t, conn, `{"jsonrpc":"2.0","id":1,"method":"cut"}`); err != nil || len(got) != 1 { // cannot be resumed
+		t.Error(got, err)
+	}
 	if err := conn.Close(); err != nil {
 		t.Error(err)
+	}
+	over := false
+	if s.ReadEvents(func() { over = true }); !over {
+		t.Error("after Close, there is an event stream")
 	}
 }
 
@@ -226,5 +239,68 @@ func TestHTTPSessionIsEndedByDelete(t *testing.T) {
 		if got := deletes.Load(); got != c.deletes {
 			t.Errorf("%+v: %d DELETE requests", c, got)
 		}
+	}
+}
+
+// Over the older HTTP with SSE (MCP 2024-11-05), a POST that fails ends its exchange, and so does the end of the event stream.
+func TestHTTPOlderSSE(t *testing.T) {
+	firstPost := map[string]int{"answers": 405, "is gone": 410, "aborts": 404} // others: 400
+	for does, want := range map[string]string{
+		"answers": `[{"id":1,"result":2}] <nil>`, "is gone": "[] unreachable", "refuses": "[] auth", "aborts": "[] closed",
+		"ends the stream": "[] closed", "is cancelled": "[] context canceled", "is cancelled early": "[] context canceled",
+	} {
+		noLeaks(t)
+		said := make(chan string, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			say := func(text string) { fmt.Fprint(w, text); _ = http.NewResponseController(w).Flush() }
+			switch {
+			case r.Method == http.MethodGet && does == "is cancelled early":
+				cancel()
+				<-r.Context().Done()
+			case r.Method == http.MethodGet:
+				w.Header().Set("Content-Type", "text/event-stream")
+				say("event: endpoint\ndata: /post\n\n")
+				select {
+				case text := <-said:
+					say(text)
+				case <-r.Context().Done():
+				}
+				if does != "ends the stream" {
+					<-r.Context().Done()
+				}
+			case r.URL.Path != "/post":
+				w.WriteHeader(max(firstPost[does], 400))
+			case does == "refuses":
+				http.Error(w, "no", http.StatusForbidden)
+			case does == "aborts":
+				panic(http.ErrAbortHandler)
+			default:
+				w.WriteHeader(http.StatusAccepted)
+				say("")
+				if does == "is cancelled" {
+					cancel()
+				} else {
+					said <- map[string]string{"answers": "data: {\"id\":1,\"result\":2}\n\n"}[does]
+				}
+			}
+		}))
+		conn, err := dial(t.Context(), s.URL, transport.Config{Exchanges: transport.Exchanges{Sessions: &wire.HTTPSessions{Header: "Mcp-Session-Id"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := []string{}
+		err = conn.(wire.Exchanger).Exchange(ctx, []byte(`{"id":1,"method":"m"}`), func(b []byte) { got = append(got, string(b)) })
+		end := fmt.Sprint(err)
+		if f := wire.AsFault(err); f != nil {
+			end = string(f.Kind)
+		}
+		if text := fmt.Sprint(got, " ", end); text != want {
+			t.Errorf("the server %s: %s, not %s (%v)", does, text, want, err)
+		}
+		cancel()
+		_ = conn.Close()
+		s.Close()
 	}
 }

@@ -213,6 +213,10 @@ func TestListenFaults(t *testing.T) {
 		"a Unix socket with a token":              {"unix:" + socketPath(t), token, wire.Usage, []string{"token"}},
 		"stdio with a token":                      {"stdio:", token, wire.Usage, []string{"token"}},
 		"exec":                                    {"exec:cat", transport.Config{}, wire.Usage, []string{"cannot listen on"}},
+		"ping":                                    {"http://127.0.0.1:0/", transport.Config{Ping: time.Second}, wire.Usage, []string{"--ping does not apply"}},
+		"ipc without a parent":                    {"ipc:", transport.Config{}, wire.Usage, []string{"NODE_CHANNEL_FD is not set"}},
+		"ipc with a token":                        {"ipc:", token, wire.Usage, []string{"token"}},
+		"all interfaces of IPv6 with --public":    {"tcp://[::]:0", transport.Config{Listening: transport.Listening{Public: true}}, "", nil},
 		"the port of tcp is taken":                {tcp.Endpoint(), transport.Config{}, wire.Conflict, []string{"in use"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -225,7 +229,7 @@ func TestListenFaults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if host := mustParse(t, l.Endpoint()).Host; !strings.HasPrefix(host, "127.0.0.") || strings.HasSuffix(host, ":0") {
+			if host := mustParse(t, l.Endpoint()).Host; !strings.HasPrefix(host, map[bool]string{false: "127.0.0.", true: "[::1]:"}[strings.Contains(tt.on, "::")]) || strings.HasSuffix(host, ":0") {
 				t.Errorf("the endpoint is %q", l.Endpoint())
 			}
 			l.Close()

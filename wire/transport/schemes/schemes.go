@@ -2,6 +2,7 @@
 package schemes
 
 import (
+	"cmp"
 	"context"
 
 	"rpcx/wire"
@@ -17,17 +18,11 @@ import (
 // Dial connects to a. Only a child may send lines that are not messages. Errors are of type *wire.Fault, with kind
 // Unreachable, Auth, NotFound, NotExecutable, Usage or Protocol.
 func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Conn, error) {
-	t, err := lookup(a)
-	if err != nil {
-		return nil, err
-	}
+	t := lookup(a)
 	if t.dial == nil {
 		return nil, wire.Usagef("%s: rpcx cannot connect to this transport", a.Scheme)
 	}
-	if err := t.checkPing(a, c); err != nil {
-		return nil, err
-	}
-	if err := t.checkHeader(a, c); err != nil {
+	if err := cmp.Or(t.checkPing(a, c), t.checkHeader(a, c)); err != nil {
 		return nil, err
 	}
 	switch {
@@ -41,10 +36,7 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 
 // Listen listens at a. When it returns, clients can connect. Clients must not send lines that are not messages.
 func Listen(ctx context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
-	t, err := lookup(a)
-	if err != nil {
-		return nil, err
-	}
+	t := lookup(a)
 	if t.listen == nil {
 		return nil, transport.UsageHint("listen on ws://127.0.0.1:0/, http://, tcp://, tls://, unix:PATH or stdio:",
 			"%s: rpcx cannot listen on this transport", a.Scheme)
@@ -91,14 +83,12 @@ type kind struct {
 
 // Pings reports whether connections to a support keep-alive (Config.Ping).
 func Pings(a transport.Address) bool {
-	k, err := lookup(a)
-	return err == nil && k.pings
+	return lookup(a).pings
 }
 
 // TakesHeaders reports whether a connection to a can send HTTP headers.
 func TakesHeaders(a transport.Address) bool {
-	k, err := lookup(a)
-	return err == nil && k.http
+	return lookup(a).http
 }
 
 // checkPing rejects --ping if the transport has no keep-alive.
@@ -118,9 +108,9 @@ func (k kind) checkHeader(a transport.Address, c transport.Config) error {
 	return transport.UsageHint("headers work with ws, wss, http, https and the framing header", "--header and --token-command do not apply to %s:", a.Scheme)
 }
 
-// lookup returns the row for the scheme of an address.
-func lookup(a transport.Address) (kind, error) {
-	k, ok := map[string]kind{
+// lookup returns the row for the scheme of an address, which is empty for an unknown scheme.
+func lookup(a transport.Address) kind {
+	return map[string]kind{
 		"ws":        {ws.Dial, httpserver.Listen, true, true},
 		"wss":       {ws.Dial, httpserver.Listen, true, true},
 		"ws+unix":   {ws.Dial, httpserver.Listen, true, true},
@@ -134,8 +124,4 @@ func lookup(a transport.Address) (kind, error) {
 		"ipc":       {child.Dial, child.Listen, false, false},
 		"stdio":     {stdio.Dial, stdio.Listen, false, false},
 	}[a.Scheme]
-	if !ok {
-		return kind{}, wire.Usagef("unknown transport %q", a.Scheme)
-	}
-	return k, nil
 }

@@ -71,6 +71,12 @@ func TestStreamHalfClose(t *testing.T) {
 			if got := mustRecv(t, c); got != "[2]" {
 				t.Fatal(got)
 			}
+			if err := c.(wire.ReadCloser).CloseRead(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Recv(); err != io.EOF {
+				t.Fatalf("after CloseRead: %v", err)
+			}
 		})
 	}
 }

@@ -42,6 +42,8 @@ func TestWSHandWritten(t *testing.T) {
 			sent:  frame(finText, `{"a":1}`) + frame(finText, `{"b":2}`) + frame(finClose, closing(1000, "done")),
 			want:  []string{`{"a":1}`, `{"b":2}`}, end: isClose(1000, "done", true),
 		},
+		"cut off in a frame head":      {sent: frame(finText, "1") + "\x81\x7e\x00", want: []string{"1"}, end: isClose(0, "", false)},
+		"cut off in a long frame head": {sent: frame(finText, "1") + "\x81\x7f\x00\x00\x00\x00\x00\x00", want: []string{"1"}, end: isClose(0, "", false)},
 		"close code 1001":              {sent: frame(finClose, closing(1001, "")), end: isClose(1001, "", true)},
 		"close code 1011":              {heard: "\x88" + closing(1011, "boom"), sent: frame(finClose, closing(1011, "boom")), end: isClose(1011, "boom", false)},
 		"a private close code":         {sent: frame(finClose, closing(4001, "evicted")), end: isClose(4001, "evicted", false)},
@@ -155,6 +157,15 @@ func TestWSHandWrittenClient(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := listening(t, "ws://127.0.0.1:0/x", transport.Config{CloseTimeout: time.Second})
+			refused, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer refused.Close()
+			io.WriteString(refused, "GET /x HTTP/1.1\r\nHost: localhost\r\nUpgrade: WebSocket\r\nConnection: close, Upgrade\r\n\r\n") // has no key
+			if head, _ := io.ReadAll(refused); !strings.HasPrefix(string(head), "HTTP/1.1 4") {
+				t.Errorf("an incomplete request has the response %q", head)
+			}
 			raw, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
 			if err != nil {
 				t.Fatal(err)

@@ -3,6 +3,7 @@ package stream
 import (
 	"errors"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,5 +36,41 @@ func TestDrainWithASlowServer(t *testing.T) {
 	}
 	if _, err := s.accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A listener fails a number of times before it has a connection.
+type failingListener struct {
+	net.Listener
+	fails int
+	conn  net.Conn
+}
+
+func (l *failingListener) Accept() (net.Conn, error) {
+	if l.fails--; l.fails >= 0 {
+		return nil, errors.New("too many open files")
+	}
+	return l.conn, nil
+}
+
+func (l *failingListener) Close() error { return net.ErrClosed }
+
+// The listener continues after an error of the system. While it waits, it can be closed.
+func TestAcceptAfterAnError(t *testing.T) {
+	near, far := net.Pipe()
+	defer far.Close()
+	var warned []string
+	c := transport.Config{Warn: func(line string) { warned = append(warned, line) }}
+	l := newStreamListener(&failingListener{fails: 2, conn: near}, nil, "tcp://h:1", c)
+	if conn, err := l.accept(); err != nil || conn != near || strings.Join(warned, "|") != "tcp://h:1: too many open files|tcp://h:1: too many open files" {
+		t.Error(conn, err, warned)
+	}
+	if err := New(near).CloseRead(); !errors.Is(err, errors.ErrUnsupported) { // such as a connection through SOCKS
+		t.Error(err)
+	}
+	c.Warn = func(string) { l.end() }
+	l = newStreamListener(&failingListener{fails: 1, conn: near}, nil, "tcp://h:1", c)
+	if conn, err := l.accept(); !errors.Is(err, net.ErrClosed) {
+		t.Error(conn, err)
 	}
 }

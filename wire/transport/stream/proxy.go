@@ -162,19 +162,23 @@ func socks(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, t
 		password, _ := u.Password()
 		auth = &proxy.Auth{User: u.Username(), Password: password}
 	}
-	reach := func(ctx context.Context) (net.Conn, error) { return proxyConn(ctx, c, d, p) }
+	var unreached error // package proxy wraps it
+	reach := func(ctx context.Context) (conn net.Conn, err error) {
+		conn, err = proxyConn(ctx, c, d, p)
+		unreached = err
+		return conn, err
+	}
 	s, err := proxy.SOCKS5("tcp", proxyAddress(p), auth, forward(reach))
 	if err != nil {
 		return nil, err
 	}
 	conn, err := s.(proxy.ContextDialer).DialContext(ctx, "tcp", to)
-	var op *net.OpError
 	if err == nil {
 		c.Watch.Tellf("proxy", "the proxy has connected to %s", to)
 		return conn, nil
 	}
-	if errors.As(err, &op) && op.Op == "proxyconnect" {
-		return nil, op
+	if unreached != nil {
+		return nil, unreached
 	}
 	if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
 		return nil, viaProxy(err)

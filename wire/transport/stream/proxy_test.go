@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"strings"
 	"testing"
@@ -143,6 +144,29 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 		}
 		if got := fmt.Sprint(Hosts(transport.Route{}, a)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.at, got, c.want)
+		}
+	}
+}
+
+// A proxy that cannot be used is named.
+func TestConnectThroughAWrongProxy(t *testing.T) {
+	a := transport.Address{Scheme: "tcp", Host: "h:1"}
+	c := transport.Config{}.WithDefaults()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close() // nothing listens there
+	for proxy, want := range map[string]string{
+		"ftp://p":                       "the proxy in the environment: unknown proxy scheme",
+		"socks5://" + l.Addr().String(): "the proxy: ",
+		"http://" + l.Addr().String():   "the proxy: ",
+	} {
+		t.Setenv("ALL_PROXY", proxy)
+		t.Setenv("all_proxy", "")
+		_, err := Connect(t.Context(), c, a, a.Host)
+		if f := transport.DialFault(t.Context(), "tcp://h:1", c.ConnectTimeout, err); !strings.Contains(f.Message, want) {
+			t.Errorf("%s: %v", proxy, f)
 		}
 	}
 }

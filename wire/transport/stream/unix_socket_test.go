@@ -132,6 +132,11 @@ func TestListenUnixNames(t *testing.T) {
 		}
 		l.Close()
 	}
+	for name, kind := range map[string]wire.FaultKind{filepath.Join(dir, "none", "s"): wire.Unreachable, short: wire.Conflict} {
+		_ = os.WriteFile(short, nil, 0o600)
+		_, err := ListenUnix(name)
+		wantRefusal(t, err, kind, name)
+	}
 	_, err := ListenUnix(long + "x")
 	wantRefusal(t, err, wire.Usage, "107")
 	_, err = ListenUnix("")

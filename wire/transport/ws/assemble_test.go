@@ -1,12 +1,18 @@
 package ws
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/transport"
 )
 
 // The frames are the examples of RFC 6455, section 5.7, and RFC 7692, section 7.2.3.
@@ -25,6 +31,9 @@ func TestAssembler(t *testing.T) {
 		{"compressed, in fragments", "permessage-deflate", "\x41\x03\xf2\x48\xcd\x80\x04\xc9\xc9\x07\x00", "text Hello"},
 		{"with the window of the previous message", "permessage-deflate", "\xc1\x07\xf2\x48\xcd\xc9\xc9\x07\x00\xc1\x05\xf2\x00\x11\x00\x00", "text Hello|text Hello"},
 		{"without the window of the previous message", "permessage-deflate; server_no_context_takeover", "\xc1\x07\xf2\x48\xcd\xc9\xc9\x07\x00\xc1\x07\xf2\x48\xcd\xc9\xc9\x07\x00", "text Hello|text Hello"},
+		{"too long, compressed", "permessage-deflate", "\xc1\x7e\x01\x01" + strings.Repeat("x", 257) + "\xc1\x07\xf2\x48\xcd\xc9\xc9\x07\x00", "unseen|unseen"},
+		{"too long, compressed without a window", "permessage-deflate; server_no_context_takeover", "\xc1\x7e\x01\x01" + strings.Repeat("x", 257) + "\xc1\x07\xf2\x48\xcd\xc9\xc9\x07\x00", "unseen|text Hello"},
+		{"too long when decompressed", "permessage-deflate", "\xc1\x07\xab\xa8\x18\x05\xc8\x00\x00\x81\x01y", "unseen|text y"},
 		{"not compressed", "permessage-deflate", "\x81\x05Hello", "text Hello"},
 		{"broken, and the next message", "permessage-deflate", "\xc1\x02\xff\xff\xc1\x07\xf2\x48\xcd\xc9\xc9\x07\x00", "unseen|unseen"},
 	} {
@@ -44,6 +53,61 @@ func TestAssembler(t *testing.T) {
 			if s := strings.Join(got, "|"); s != c.want || !a.between() {
 				t.Errorf("%s, %d bytes at a time: %q, not %q", c.name, size, s, c.want)
 			}
+		}
+	}
+}
+
+// -vv shows each frame, and the part of a frame that arrived before the connection ended.
+func TestFramesAreShown(t *testing.T) {
+	for _, c := range []struct{ name, frames, want string }{
+		{"masked", "\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58", "text frame, masked 5 Hello"},
+		{"close", "\x88\x05\x0f\xa1bye", "close frame, code 4001 5 bye"},
+		{"fragments", "\x01\x03Hel\x80\x02lo", "text frame, not the last frame of its message 3 Hel|continuation frame 2 lo"},
+		{"reserved", "\xc3\x01x", "reserved (opcode 3) frame, reserved bits 100 1 x"},
+		{"cut off", "\x82\x05He", "binary frame, cut off after 2 bytes 5 He"},
+		{"cut off in the head", "\x81\x7e\x00", "an incomplete frame head 3 \x81\x7e\x00"},
+		{"cut off between frames", "\x81\x01x", "text frame 1 x"},
+	} {
+		var got []string
+		dirs := watchFrames(&transport.Watch{Piece: func(p wire.Piece) {
+			got = append(got, fmt.Sprintf("%s %d %s", p.Frame, p.Size, p.Shown))
+		}}, "")
+		s := &shownFrames{readOnly{Reader: strings.NewReader(c.frames)}, dirs}
+		if _, err := io.Copy(io.Discard, onlyReader{s}); err != nil {
+			t.Error(err)
+		}
+		if text := strings.Join(got, "|"); text != c.want {
+			t.Errorf("%s: %q, not %q", c.name, text, c.want)
+		}
+	}
+}
+
+type onlyReader struct{ io.Reader }
+
+// If one side closes the WebSocket and the other does not respond, the tunnel ends after Linger. Frames in both directions are shown.
+func TestTunnelEndsAfterLinger(t *testing.T) {
+	client, near := net.Pipe()
+	server, far := net.Pipe()
+	var mu sync.Mutex
+	shown := map[string]int{}
+	tunnel := &Tunnel{
+		Client: near, Server: far, MaxMessage: 100, Linger: time.Millisecond, From: "c", Ping: 0,
+		Watch:   &transport.Watch{Piece: func(p wire.Piece) { mu.Lock(); defer mu.Unlock(); shown[p.Who+p.Dir.String()+p.Frame]++ }},
+		Message: func(wire.Direction, []byte, bool) {}, Unseen: func(wire.Direction, string) {},
+	}
+	go func() {
+		_, _ = io.WriteString(server, "\x81\x01x\x88\x02\x03\xe8")
+		_ = server.Close()
+	}()
+	go func() { _, _ = io.Copy(io.Discard, client) }()
+	who, err := tunnel.Pass()
+	var how *wire.CloseError
+	if !errors.As(err, &how) || who != wire.Recv || how.Code != 1000 || !how.Clean {
+		t.Error(who, err)
+	}
+	for _, want := range []string{"recvtext frame", "recvclose frame, code 1000", "csendtext frame", "csendclose frame, code 1000"} {
+		if shown[want] != 1 {
+			t.Errorf("%q is missing in %v", want, shown)
 		}
 	}
 }

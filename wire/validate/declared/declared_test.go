@@ -18,7 +18,7 @@ const doc = `{"catalog": 1, "methods": [
   {"name": "lost", "result": {"$ref": "#/$defs/Gone"}},
   {"name": "bad", "params": {"type": "object", "properties": {
      "example": {"type": "integer", "examples": [1, "x"], "default": null},
-     "deep": {"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/Id"}}]}}}},
+     "deep": {"anyOf": [{"type": "array", "default": 5, "items": {"$ref": "#/$defs/Id"}}]}}}},
   {"name": "openrpc", "params": {"type": "object", "required": ["id"]}, "result": {"type": "string"},
    "extra": {"examples": [{"params": [{"name": "id", "value": 1}], "result": {"value": 7}}, {"params": []}]}},
   {"name": "watch", "kind": "stream", "events": {"a/b": {"type": "string"}}}],
@@ -51,12 +51,13 @@ func expect(t *testing.T, k *declared.Checker, want ...string) {
 func TestCatalogOfAServer(t *testing.T) {
 	k := checker(t)
 	expect(t, k, "schema-compiles broken /methods/1/result", "schema-complete lost /methods/2/result")
-	if n := k.Examples(context.Background()); n != 9 {
+	if n := k.Examples(context.Background()); n != 10 {
 		t.Errorf("%d examples", n)
 	}
 	expect(t, k,
 		"default-fits bad /methods/3/params/properties/example/default",
 		"example-fits bad /methods/3/params/properties/example/examples/1",
+		"default-fits bad /methods/3/params/properties/deep/anyOf/0/default",
 		"example-fits openrpc /methods/4/extra/examples/0/result/value",
 		"example-fits openrpc /methods/4/extra/examples/1/params",
 		"example-fits  /$defs/Id/example")

@@ -86,12 +86,7 @@ func (u *user) Send(msg []byte) error {
 func (u *user) Close() error { return u.inner.Close() }
 
 // CloseWith closes the connection with a code, if its transport has codes.
-func (u *user) CloseWith(code int, reason string) error {
-	if with, ok := u.inner.(wire.CloserWith); ok {
-		return with.CloseWith(code, reason)
-	}
-	return u.inner.Close()
-}
+func (u *user) CloseWith(code int, reason string) error { return wire.CloseWith(u.inner, code, reason) }
 
 type exchangingUser struct {
 	user

@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,12 +109,7 @@ func Noise(l *tape.Line) (text string, ok bool) {
 
 // End checks the end of the conversation, including requests that got no response.
 func (c *Checker) End(ctx context.Context) (found []validate.Problem, err error) {
-	numbers := []int{}
-	for n := range c.conns {
-		numbers = append(numbers, n)
-	}
-	slices.Sort(numbers)
-	for _, n := range numbers {
+	for _, n := range slices.Sorted(maps.Keys(c.conns)) {
 		l := c.last
 		l.Conn = n
 		f, err := c.run(ctx, c.conns[n], c.conns[n].end(&l))

@@ -70,11 +70,8 @@ func (s *schemas) named(name string) *compiled {
 
 func compiles(_ context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem {
 	m, _ := out.(map[string]any)
-	text, err := jq.Encode(m["schema"])
-	if err != nil {
-		return nil
-	}
-	if err = c.schemas.of(text).err; err == nil {
+	err := c.schemas.of(jq.Encode(m["schema"])).err
+	if err == nil {
 		return nil
 	}
 	why, _, _ := strings.Cut(err.Error(), "\n")
@@ -83,12 +80,7 @@ func compiles(_ context.Context, c *Checker, v *view, r *Rule, out any) []valida
 
 func fits(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem {
 	m, _ := out.(map[string]any)
-	text, err := jq.Encode(m["schema"])
-	value, bad := jq.Encode(m["value"])
-	if err != nil || bad != nil {
-		return nil
-	}
-	return c.fit(ctx, v, r, m, c.schemas.of(text), value)
+	return c.fit(ctx, v, r, m, c.schemas.of(jq.Encode(m["schema"])), jq.Encode(m["value"]))
 }
 
 func message(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem {

@@ -97,10 +97,4 @@ func pointer(place any) string {
 const maxGot = 80
 
 // brief returns a value on one line, shortened if necessary.
-func brief(val any) string {
-	b, err := jq.Encode(val)
-	if err != nil {
-		return ""
-	}
-	return wire.Excerpt(b, maxGot)
-}
+func brief(val any) string { return wire.Excerpt(jq.Encode(val), maxGot) }

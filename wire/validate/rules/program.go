@@ -49,10 +49,7 @@ type connectionKey struct{}
 // remembered returns a key as a string, and the store to which the key belongs.
 func remembered(ctx context.Context, arg any) (string, *fifo[any]) {
 	k := ctx.Value(connectionKey{}).(*connection)
-	key, ok := arg.(string)
-	if !ok {
-		key = fmt.Sprint(arg)
-	}
+	key := fmt.Sprint(arg)
 	return key, k.memory(key)
 }
 

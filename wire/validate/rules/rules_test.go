@@ -90,6 +90,8 @@ func TestTapeLines(t *testing.T) {
 {"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":5}}`, ""},
 		{"vars", `{"dir":"send","vars":true,"msg":{"jsonrpc":"2.0","id":1,"method":"a","params":"${p}"}}
 {"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":5}}`, ""},
+		{"a number with too many digits", `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a","params":[1` + strings.Repeat("0", 10_000) + `]}}
+{"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":5}}`, ""},
 		{"secret", `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a","params":"…"}}`, ""},
 		{"behind the close", `{"open":{}}
 {"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
@@ -131,6 +133,7 @@ sentence = "S."
 		rule + `program = '.'`:                                          "unknown key",
 		rule + `jq = 'nothing'`:                                         "the rule n: jq: ",
 		rule + "jq = '.'\n[[keep]]\njq = '['":                           "keep 1: jq: ",
+		rule + "jq = '.'\n[[keep]]\nkind = ['reply']\njq = '.'":         `keep 1: unknown message kind "reply"`,
 		strings.Replace(rule, "[[rule]]", "base = 'none'\n[[rule]]", 1): `unknown dialect "none"`,
 	} {
 		s, err := rules.Parse(text)

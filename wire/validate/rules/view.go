@@ -105,8 +105,8 @@ func (k *connection) message(s *dialect.Shape, l *tape.Line, raw []byte, elem an
 		if !utf8.Valid(raw) {
 			v.kind = kindBinary
 		}
-	} else if msg, err = jq.Decode(raw); err != nil {
-		v.kind = kindText
+	} else if msg, err = jq.Decode(raw); err != nil { // no rule can compute with a number of so many digits
+		k.vague = true
 	} else {
 		p = classify(s, raw, l.Dir == wire.Send)
 		v.kind, v.method = p.kind, p.method

@@ -59,6 +59,29 @@ var ofCatalogs = []struct{ name, before, now, want string }{
 		"breaking element-moved /methods/0/params/prefixItems/0\nbreaking element-moved /methods/0/params/prefixItems/1\n",
 	},
 	{
+		"bounds with many digits", `"methods":[{"name":"a","params":{"minimum":9007199254740992,"maximum":1e999999999}}]`, `"methods":[{"name":"a","params":{"minimum":9007199254740993,"maximum":1e999999999}}]`,
+		"breaking range-narrowed /methods/0/params/minimum\n",
+	},
+	{
+		"new elements", `"methods":[{"name":"a","params":{"type":"array","prefixItems":[true],"items":false}},{"name":"b","params":{"type":"array"}}]`,
+		`"methods":[{"name":"a","params":{"type":"array","prefixItems":[true,{"type":"string"}],"items":false}},{"name":"b","params":{"type":"array","prefixItems":[{"type":"string"}],"minItems":1}}]`,
+		"breaking size-narrowed /methods/1/params/minItems\nbreaking property-added-required /methods/1/params/prefixItems/0\ncompatible property-unforeseen /methods/0/params/prefixItems/1\n",
+	},
+	{
+		"conditions", `"methods":[{"name":"a","params":{"not":{"type":"null"},"contains":true}}]`, `"methods":[{"name":"a","params":{"if":true,"contains":false}}]`,
+		"breaking condition-changed /methods/0/params/contains\nbreaking condition-added /methods/0/params/if\ncompatible condition-removed old /methods/0/params/not\n",
+	},
+	{
+		"members beside a reference", `"methods":[{"name":"a","params":{"$ref":"#/$defs/N","maximum":5}}],"$defs":{"N":{"type":"integer","maximum":9}}`,
+		`"methods":[{"name":"a","params":{"type":"integer","maximum":5}}]`, "",
+	},
+	{
+		"alternatives with the same name, constant or type",
+		`"methods":[{"name":"a","params":{"anyOf":[{"title":"A","minimum":1},{"properties":{"k":{"const":"x"}}},{"type":"string","minLength":1}]}}]`,
+		`"methods":[{"name":"a","params":{"anyOf":[{"type":"string","minLength":2},{"properties":{"k":{"const":"x"},"l":true}},{"title":"A","minimum":2}]}}]`,
+		"breaking range-narrowed /methods/0/params/anyOf/2/minimum\nbreaking length-narrowed /methods/0/params/anyOf/0/minLength\ncompatible property-added /methods/0/params/anyOf/1/properties/l\n",
+	},
+	{
 		"an enum that is a choice of constants", `"methods":[{"name":"a","params":{"enum":["x","y"]},"result":{"type":"string","enum":["x","y"]}}]`,
 		`"methods":[{"name":"a","params":{"anyOf":[{"const":"x"},{"const":"y"}]},"result":{"type":"string","oneOf":[{"const":"y","title":"Y"},{"const":"x"}]}}]`, "",
 	},

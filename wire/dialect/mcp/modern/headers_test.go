@@ -2,6 +2,7 @@ package modern
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -35,6 +36,41 @@ func TestHeadersOf(t *testing.T) {
 		}
 		if text != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.schema, text, c.want)
+		}
+	}
+}
+
+// The headers of a POST repeat its message. Messages of versions with a handshake are left to the rules of sessions.
+func TestCheckPost(t *testing.T) {
+	meta := func(version string) string {
+		return `"_meta":{"` + MetaVersion + `":"` + version + `","` + MetaCapabilities + `":{}}`
+	}
+	for _, c := range []struct {
+		version, method, msg string
+		own                  bool
+		want                 string
+	}{
+		{Version, "", `{`, true, "the body is not JSON"},
+		{"2025-11-25", "", `{`, false, "the body is not JSON"},
+		{"2025-11-25", "", `{"id":1,"method":"ping"}`, false, ""},
+		{Version, "", `{"id":1,"method":"initialize"}`, false, ""},
+		{Version, "", `[]`, true, "the body must be one request or notification"},
+		{Version, "", `{"id":1,"result":1}`, true, "the body is neither a request nor a notification"},
+		{Version, "", `{"method":"x"}`, true, ""},
+		{"", "", `{"id":1,"method":"server/discover"}`, true, "Header mismatch: the header MCP-Protocol-Version is missing"},
+		{Version, "x", `{"id":1,"method":"x","params":{` + meta("2025-11-25") + `}}`, true, `Header mismatch: MCP-Protocol-Version "2026-07-28" does not match the body's "2025-11-25"`},
+		{Version, "x", `{"id":1,"method":"x"}`, true, "_meta lacks " + MetaVersion},
+		{Version, "y", `{"id":1,"method":"x","params":{` + meta(Version) + `}}`, true, `Header mismatch: Mcp-Method "y" does not match the method "x"`},
+		{Version, "x", `{"id":1,"method":"x","params":{` + meta(Version) + `}}`, true, ""},
+		{Version, "tasks/get", `{"id":1,"method":"tasks/get","params":{"taskId":"t",` + meta(Version) + `}}`, true, "Header mismatch: the header Mcp-Name is missing"},
+	} {
+		own, err := (&Server{}).checkPost(http.Header{headerVersion: {c.version}, headerMethod: {c.method}}, []byte(c.msg))
+		got := ""
+		if err != nil {
+			got = err.Message
+		}
+		if own != c.own || got != c.want {
+			t.Errorf("%s: %v, %q", c.msg, own, got)
 		}
 	}
 }

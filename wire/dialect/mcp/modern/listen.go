@@ -62,7 +62,7 @@ func (c *Conn) listen(ctx context.Context, in *dialect.Inbound) (json.RawMessage
 		return nil, wire.NewError(wire.CodeInvalidRequest, listen+" needs a client that accepts text/event-stream")
 	}
 	if !c.s.listeners.add(l) {
-		return nil, wire.NewError(wire.CodeServer, "too many subscriptions").WithData(map[string]bool{"retryable": true})
+		return nil, tooMany("subscriptions")
 	}
 	defer c.s.listeners.remove(l)
 	if err := c.send(ctx, l, dialect.Op{Method: acknowledged, Params: scan.Pair("notifications", filter)}); err != nil {

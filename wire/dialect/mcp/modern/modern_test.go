@@ -4,16 +4,49 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/page/server"
 	"rpcx/wire/scan"
 )
+
+// A caller has a connection that is closed.
+type caller struct{ dialect.Caller }
+
+func (caller) Connection() *dialect.Connection          { return &dialect.Connection{} }
+func (caller) Notify(context.Context, dialect.Op) error { return io.ErrClosedPipe }
+
+// A responder has no hooks.
+type responder struct{ dialect.Responder }
+
+func (responder) Kind(string) (catalog.Kind, bool) { return "", false }
+
+// A backend has resources.
+type backend struct{ dialect.Backend }
+
+func (backend) Catalog() *catalog.Catalog {
+	return &catalog.Catalog{Methods: []catalog.Method{{Name: readResource}}}
+}
+
+// retryable returns that member of an error's data.
+func retryable(err error) string {
+	if err == nil {
+		return ""
+	}
+	return string(scan.Get(wire.AsError(err).Data, "retryable"))
+}
 
 // A state can be opened with the same caller, call and key, until it expires.
 func TestSeal(t *testing.T) {
@@ -83,17 +116,21 @@ func TestMostWaiting(t *testing.T) {
 		}
 		first = r
 	}
-	if _, err := wait(); err == nil {
-		t.Error("a run above the limit waits")
+	if _, err := wait(); retryable(err) != "true" {
+		t.Error("a run above the limit waits", err)
 	}
 	if err := first.take(json.RawMessage(`{"q1":{"roots":[]}}`)); err != nil {
 		t.Fatal(err)
 	}
 	first.mu.Lock()
 	first.resumeLocked()
+	first.resumeLocked()
 	first.mu.Unlock()
 	if _, err := wait(); err != nil {
 		t.Errorf("after one run has continued: %v", err)
+	}
+	if _, err := wait(); err == nil {
+		t.Error("a run that has continued made room for two")
 	}
 }
 
@@ -126,28 +163,11 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A work limit does not advance while the stopwatch is stopped.
-func TestStopwatch(t *testing.T) {
-	var w dialect.Stopwatch
-	w.Stop()
-	ctx, end := dialect.WithWorkLimit(dialect.WithStopwatch(t.Context(), &w), time.Millisecond, context.DeadlineExceeded)
-	defer end()
-	other, endOther := dialect.WithWorkLimit(t.Context(), 20*time.Millisecond, context.DeadlineExceeded)
-	defer endOther()
-	<-other.Done()
-	if ctx.Err() != nil {
-		t.Error("the timeout expired while the clock was stopped")
-	}
-	w.Start()
-	<-ctx.Done()
-	if context.Cause(ctx) != context.DeadlineExceeded {
-		t.Error(context.Cause(ctx))
-	}
-}
-
 // The numbers of subscriptions, waiting notifications, running tasks and stored tasks are bounded.
 func TestMostListenersAndTasks(t *testing.T) {
-	var all listeners
+	s := &Server{runs: runs{byID: map[string]*run{}}}
+	c := &Conn{s: s, conn: server.Conn{Caller: caller{}, Backend: backend{}}}
+	all := &s.listeners
 	l := &listener{methods: []string{"a"}, more: make(chan struct{}, 1)}
 	for range maxListeners {
 		if !all.add(&listener{more: make(chan struct{}, 1)}) {
@@ -157,6 +177,20 @@ func TestMostListenersAndTasks(t *testing.T) {
 	if all.add(l) {
 		t.Error("a subscription above the limit was added")
 	}
+	if _, err := c.listen(t.Context(), &dialect.Inbound{Msg: wire.Message{Params: json.RawMessage(`{"notifications":{}}`)}}); retryable(err) != "true" {
+		t.Error("a subscription above the limit: ", err)
+	}
+	var uris, ids []string
+	for i := range maxWatched + 1 {
+		uris, ids = append(uris, "uri:"+strconv.Itoa(i)), append(ids, strconv.Itoa(i))
+		s.runs.add(&run{c: c, id: strconv.Itoa(i), task: &task{}})
+	}
+	filter, err := new(listener).filter(t.Context(), json.RawMessage(`{"notifications":{"resourceSubscriptions":`+string(scan.TextsOf(uris))+`,"taskIds":`+string(scan.TextsOf(ids))+
+		`},"_meta":{"`+MetaCapabilities+`":{"extensions":{"`+Tasks+`":{}}}}}`), c)
+	if n, m := len(scan.List(scan.Get(filter, "resourceSubscriptions"))), len(scan.List(scan.Get(filter, "taskIds"))); n != maxWatched || m != maxWatched || err != nil {
+		t.Errorf("a subscription to %d resources and %d tasks, %v", n, m, err)
+	}
+	clear(s.runs.byID)
 	for i := range maxPending + 10 {
 		l.put(dialect.Op{Method: "a", Params: json.RawMessage(strconv.Itoa(i))})
 		l.put(dialect.Op{Method: "a", Params: json.RawMessage(strconv.Itoa(i))})
@@ -164,11 +198,15 @@ func TestMostListenersAndTasks(t *testing.T) {
 	if len(l.pending) != maxPending {
 		t.Errorf("%d notifications wait", len(l.pending))
 	}
-	runs := runs{byID: map[string]*run{}}
+	runs := &s.runs
 	for i := range maxTasks + 1 {
 		if ok := runs.addTask(); ok != (i < maxTasks) {
 			t.Fatalf("task %d: %v", i, ok)
 		}
+	}
+	cancelled := false
+	if _, err := (&run{c: c, cancel: func() { cancelled = true }}).becomeTaskLocked(&request{}); retryable(err) != "true" || !cancelled {
+		t.Error("a task above the limit: ", err)
 	}
 	for i := range maxTasks + 10 {
 		r := &run{id: strconv.Itoa(i), task: &task{}}
@@ -219,4 +257,65 @@ func TestQuestionBetweenRequests(t *testing.T) {
 	}
 	ask()
 	round("q4")
+	withdrawn, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Call(withdrawn, "roots/list", nil); err != context.Canceled || len(r.questions) != 1 {
+		t.Errorf("a question that is withdrawn: %v, %d questions", err, len(r.questions))
+	}
+	if _, err := r.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "roots/list"}); err != wire.ErrUnsupported {
+		t.Error("a hook subscribes: ", err)
+	}
+	last := r.questions[0]
+	if r.CloseWith(0, ""); r.why == nil {
+		t.Error("closing does not stop the run")
+	}
+	r.end(nil, context.Canceled)
+	if _, err := last.Next(t.Context()); err == nil || err.Error() != "the call has ended" {
+		t.Error("a question after the end: ", err)
+	}
+	if _, err := r.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "roots/list"}); err == nil || err.Error() != "the call has ended" {
+		t.Error("another question after the end: ", err)
+	}
+	if _, err := r.await(open(t.Context())); err != r.why {
+		t.Error("the result after the end: ", err)
+	}
+	r.task = &task{}
+	if got := scan.Get(r.detailLocked(), "error"); string(got) != string(r.why.JSON()) {
+		t.Errorf("a task that was stopped has the error %s", got)
+	}
+}
+
+// Runs that have asked, and tasks, are stored for some time after their end.
+func TestEndedRunsExpire(t *testing.T) {
+	for keep, r := range map[time.Duration]*run{0: {}, keepEnded: {count: 1}, taskKept: {task: &task{}}} {
+		synctest.Test(t, func(t *testing.T) {
+			runs := &runs{byID: map[string]*run{}}
+			runs.add(r)
+			runs.forget(r)
+			if keep > 0 {
+				time.Sleep(keep - 1)
+				if runs.find("") == nil {
+					t.Errorf("not stored for %v", keep)
+				}
+				time.Sleep(time.Nanosecond)
+				synctest.Wait()
+			}
+			if runs.find("") != nil || len(runs.ended)+len(runs.done) > 0 {
+				t.Errorf("still stored after %v", keep)
+			}
+		})
+	}
+}
+
+// A subscription ends when a notification cannot be sent, and a call fails if the responses for its hook cannot be stored.
+func TestFailures(t *testing.T) {
+	c := &Conn{s: &Server{}, conn: server.Conn{Caller: caller{}, Responder: responder{}}}
+	in := &dialect.Inbound{Msg: wire.Message{Method: callTool, Params: json.RawMessage(`{"notifications":{},"inputResponses":{}}`)}}
+	if _, err := c.listen(t.Context(), in); err != io.ErrClosedPipe || len(c.s.listeners.all) > 0 {
+		t.Error("a notification that cannot be sent: ", err)
+	}
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
+	if _, err := c.s.begin(c, in, nil, ""); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("without a directory for temporary files: ", err)
+	}
 }

@@ -99,7 +99,7 @@ func (r *run) isTask() bool {
 func (r *run) becomeTaskLocked(req *request) (json.RawMessage, error) {
 	if !r.c.s.runs.addTask() {
 		r.cancel()
-		return nil, wire.NewError(wire.CodeServer, "too many tasks").WithData(map[string]bool{"retryable": true})
+		return nil, tooMany("tasks")
 	}
 	r.detachLocked(req)
 	r.task = &task{begun: time.Now(), changed: time.Now()}
@@ -146,8 +146,8 @@ func (r *run) statusLocked(o *scan.Object) {
 // failureLocked returns the error that ended the task, or nil. A failed hook ends it with an error; an error that a tool reports is a
 // result. The caller holds the lock.
 func (r *run) failureLocked() json.RawMessage {
-	if r.err != nil {
-		return wire.AsError(r.err).JSON()
+	if _, err := r.resultLocked(); err != nil {
+		return wire.AsError(err).JSON()
 	}
 	stored := scan.Get(scan.Get(r.result, "_meta"), "rpcx/error")
 	if string(scan.Get(stored, "code")) == strconv.Itoa(wire.CodeInternal) {

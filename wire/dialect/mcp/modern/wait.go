@@ -10,7 +10,7 @@ import (
 func (r *run) waitLocked() error {
 	if !r.c.s.runs.enter() {
 		r.cancel()
-		return wire.NewError(wire.CodeServer, "too many calls are waiting for input").WithData(map[string]bool{"retryable": true})
+		return tooMany("calls are waiting for input")
 	}
 	r.clock.Stop()
 	r.waiting = time.AfterFunc(r.c.s.runs.wait, r.expire)

@@ -211,7 +211,7 @@ func joined(first, more json.RawMessage) json.RawMessage {
 		have := map[string]bool{}
 		for _, part := range []json.RawMessage{first, more} {
 			for val := range scan.Elements(part) {
-				if key := string(scan.Compact(nil, val)); !have[key] {
+				if key := string(scan.Minify(nil, val)); !have[key] {
 					have[key] = true
 					list.Add(val)
 				}

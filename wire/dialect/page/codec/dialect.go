@@ -28,7 +28,7 @@ type Dialect struct {
 	plan    *envelope.Plan         // nil if messages have the form of the base
 	target  func() (string, error) // returns the place of the request's id in a cancel (see cancelTarget)
 	streams []string               // the methods of [subscribe.METHOD], exact names first
-	tracks  bool                   // notifications may belong to a call
+	tracks  bool                   // calls are stored, or differ from the base
 	awaits  bool                   // the handshake awaits messages
 	guards  bool                   // a server requires a certain method as the first call
 	last    string                 // the client's last request; after it, only notifications of [[leave]] follow
@@ -51,7 +51,8 @@ func New(p *load.Page, native Native) (*Dialect, error) {
 		d.plan = plan
 	}
 	d.streams = byStars(maps.Keys(p.Subscribe))
-	d.tracks = p.Call != nil || p.Eval != nil || p.During != load.During{} || p.Cancel != nil || len(p.Subscribe) > 0 || len(p.Keep) > 0
+	d.tracks = p.Call != nil || p.Eval != nil || p.During != load.During{} || p.Cancel != nil || p.Input != nil || p.Requests.Params != nil ||
+		len(p.Subscribe) > 0 || len(p.Keep) > 0
 	d.guards = p.Serve.First != ""
 	for i, step := range p.Leave {
 		if step.Notify != "" && i > 0 && d.guards {

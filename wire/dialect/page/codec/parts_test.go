@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -234,6 +235,33 @@ func TestMerged(t *testing.T) {
 	}
 }
 
+// The descriptions of a method in several lists complement each other, and so does information about the peer.
+func TestJoined(t *testing.T) {
+	for _, c := range []struct{ first, more, joined, info string }{
+		{`{"a":1}`, `{"a":2,"b":3,"c":null}`, `{"a":1,"b":3}`, `{"a":1}`},
+		{`{"a":{"x":1}}`, `{"a":{"x":2,"y":[]}}`, `{"a":{"x":1,"y":[]}}`, `{"a":{"x":1}}`},
+		{`{"a":[1, {"x":1}]}`, `{"a":[2,{"x": 1},1]}`, `{"a":[1,{"x":1},2]}`, `{"a":[1, {"x":1}]}`},
+		{`{"a":[1]}`, `{"a":{}}`, `{"a":[1]}`, `{"a":[1]}`},
+		{`{"name":"n"}`, `{"name":"m","version":"v","extra":{},"description":7,"other":"o"}`, `{"name":"n","version":"v","extra":{},"description":7,"other":"o"}`, `{"name":"n","version":"v","extra":{}}`},
+	} {
+		if got := string(joined(json.RawMessage(c.first), json.RawMessage(c.more))); got != c.joined {
+			t.Errorf("%s with %s: %s, want %s", c.first, c.more, got, c.joined)
+		}
+		if got := string(withInfo(json.RawMessage(c.first), json.RawMessage(c.more))); got != c.info {
+			t.Errorf("%s with %s: the info is %s, want %s", c.first, c.more, got, c.info)
+		}
+	}
+}
+
+// A header has a value in ASCII without outer spaces, or in Base64.
+func TestHeaderValue(t *testing.T) {
+	for text, want := range map[string]string{"": "", "a b~": "a b~", " a": "=?base64?IGE=?=", "a\x7f": "=?base64?YX8=?=", "\t": "=?base64?CQ==?=", "é": "=?base64?w6k=?=", "=?base64?x": "=?base64?x", "=?base64?eA==?=": "=?base64?PT9iYXNlNjQ/ZUE9PT89?="} {
+		if got := HeaderValue(text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // -v shows the beginning of a value.
 func TestShown(t *testing.T) {
 	if got := shown([]byte(strings.Repeat("x", 500))); got != strings.Repeat("x", 500) {
@@ -260,14 +288,17 @@ func TestShown(t *testing.T) {
 func TestReadRulesAreTraced(t *testing.T) {
 	for _, also := range []string{"", "[cancel]\nnotify = 'c'\nparams = '[$id]'\n"} {
 		var lines []string
-		d := dialectOf(t, also+"[[read]]\nwhen = '.say'\nkind = 'notification'\nmethod = '.say'\nparams = '.to'")
+		d := dialectOf(t, also+"[[read]]\nwhen = '.say'\nkind = 'notification'\nmethod = '.say'\nparams = '.to'\n[[read]]\nwhen = '.bad'\nkind = 'response'\nid = '.i'\nerror = '.bad'")
 		c := d.newCodec(dialect.CodecOptions{Trace: func(s string) { lines = append(lines, s) }})
 		for _, msg := range []string{`{"say":"hello","to":[1]}`, `{"jsonrpc":"2.0","method":"other"}`} {
 			if msgs, _, err := c.Decode([]byte(msg)); err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Notification {
 				t.Fatalf("%s: %+v, %v", msg, msgs, err)
 			}
 		}
-		if got := strings.Join(lines, "; "); got != "x: a message is read as notification hello: [1]" {
+		if _, _, err := c.Decode([]byte(`{"bad":"oh","i":7}`)); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(lines, "; "); got != `x: a message is read as notification hello: [1]; x: a message is read as response 7: "oh"` {
 			t.Errorf("%q: %q", also, got)
 		}
 	}
@@ -340,4 +371,99 @@ func TestCommonParamsAreNotStale(t *testing.T) {
 	}
 	close(done)
 	others.Wait()
+}
+
+// A codec stores a bounded number of calls and of cancelled requests, and requests a bounded number of pages.
+func TestBoundsOfACodec(t *testing.T) {
+	d := dialectOf(t, "[call]\nplain = '. == \"p\"'\nmethod = '\"do\"'\nparams = '{}'\nresult = '.'")
+	c := d.newCodec(dialect.CodecOptions{})
+	for range maxCalls {
+		if _, err := c.Encode(dialect.Op{Kind: dialect.Call, Method: "p"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(c.calls) != maxCalls {
+		t.Errorf("%d calls are stored", len(c.calls))
+	}
+	if _, err := c.Encode(dialect.Op{Kind: dialect.Call, Method: "p"}); err != nil || len(c.calls) != 1 {
+		t.Errorf("one more: %d calls are stored, %v", len(c.calls), err)
+	}
+	if !dialectOf(t, "").Plain("m") {
+		t.Error("a call is wrapped without a rule")
+	}
+	server := dialectOf(t, "[cancel]\nnotify = 'c'\nparams = '[$id]'\nanswer = 'none'").newCodec(dialect.CodecOptions{Serving: true})
+	for i := range 1025 {
+		if i == 1024 && len(server.dropped) != 1024 {
+			t.Errorf("%d cancelled requests are stored", len(server.dropped))
+		}
+		_, _, _ = server.Decode([]byte(fmt.Sprintf(`{"jsonrpc":"2.0","method":"c","params":[%d]}`, i)))
+	}
+	if len(server.dropped) != 1 {
+		t.Errorf("one more: %d cancelled requests are stored", len(server.dropped))
+	}
+	n := 0
+	err := c.Pages("list", func(json.RawMessage) (json.RawMessage, error) {
+		n++
+		return json.RawMessage(strconv.Itoa(n)), nil
+	})
+	if n != maxPages || err == nil || err.Error() != fmt.Sprintf("the list has more than %d pages", maxPages) {
+		t.Errorf("%d pages: %v", n, err)
+	}
+}
+
+// A stream may never end if no rule defines its end.
+func TestStreamsThatEnd(t *testing.T) {
+	const stream = "[subscribe.a]\nitem = { method = 'i' }\n"
+	for page, want := range map[string]bool{
+		stream:                     true,
+		stream + "until = '.last'": false,
+		stream + "[[read]]\nwhen = '.x'\nkind = 'item'\nid = '.x'\nresult = '.'":                  true,
+		stream + "[[read]]\nwhen = '.x'\nkind = 'response'\nid = '.x'\nfinal = '.last'":           true,
+		stream + "[[read]]\nwhen = '.x'\nkind = 'item'\nid = '.x'\nresult = '.'\nfinal = '.last'": false,
+	} {
+		if streams, endless := dialectOf(t, page).opens("a"); !streams || endless != want {
+			t.Errorf("%s: %v, %v", page, streams, endless)
+		}
+	}
+	for page, want := range map[string]bool{"": true, stream: false, "[write]\nevent = '.'": false, "[names]\nresponse = { more = 'm' }": false, "[names]\nrequest = { method = 'm' }": true} {
+		if dialectOf(t, page).gathers("a") != want {
+			t.Errorf("%s: the items are gathered: %v", page, !want)
+		}
+	}
+}
+
+// closed is a connection that has ended.
+type closed struct{ dialect.Caller }
+
+func (closed) Connection() *dialect.Connection { return &dialect.Connection{} }
+func (closed) Open(context.Context, dialect.Op) (dialect.Stream, error) {
+	return nil, wire.NewFault(wire.Closed, "connection closed", nil)
+}
+
+// open is a connection that stays silent.
+type open struct{ closed }
+
+func (o open) Open(context.Context, dialect.Op) (dialect.Stream, error) { return o, nil }
+func (open) Next(ctx context.Context) (wire.Message, error) {
+	<-ctx.Done()
+	return wire.Message{}, ctx.Err()
+}
+func (open) Cancel(context.Context) error { return nil }
+
+// A handshake that waits for a message ends with the connection, or when it is cancelled.
+func TestAwaitingEnds(t *testing.T) {
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		ctx    context.Context
+		caller dialect.Caller
+		want   string
+	}{{t.Context(), closed{}, "connection closed, before the handshake"}, {cancelled, open{}, "context canceled"}} {
+		for _, step := range []string{"await = '.hello'", "call = 'hi'\noptional = true\nwithin = '1h'"} {
+			err := dialectOf(t, "[[greet]]\n"+step).newCodec(dialect.CodecOptions{}).Handshake(c.ctx, c.caller)
+			if err == nil || !strings.HasPrefix(c.want, err.Error()) {
+				t.Errorf("%s: %v, want %s", step, err, c.want)
+			}
+		}
+	}
 }

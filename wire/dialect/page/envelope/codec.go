@@ -176,9 +176,6 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 	return [][]byte{b}, nil
 }
 
-// JoinBatch returns an array of replies.
-func (c *codec) JoinBatch(replies [][]byte) []byte { return scan.ArrayOf(replies...) }
-
 // extra returns the extra members of a received message.
 func (c *codec) extra(raw []byte) json.RawMessage {
 	if !c.plan.extras {

@@ -1,6 +1,8 @@
 package envelope
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"rpcx/wire"
@@ -10,7 +12,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-func speaks(tb testing.TB, text string) dialect.Codec {
+// planOf returns the plan of a dialect file without a base.
+func planOf(tb testing.TB, text string) *Plan {
 	tb.Helper()
 	p, err := load.Parse("x.toml", []byte("name = 'x'\nbase = 'none'\n"+text))
 	if err != nil {
@@ -20,7 +23,12 @@ func speaks(tb testing.TB, text string) dialect.Codec {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return New(plan, Options{})
+	return plan
+}
+
+func speaks(tb testing.TB, text string) dialect.Codec {
+	tb.Helper()
+	return New(planOf(tb, text), Options{})
 }
 
 // FuzzDecode checks that messages are parts of the input.
@@ -81,19 +89,83 @@ func TestResponsesThatContinue(t *testing.T) {
 		{page, `{"i":1,"x":1,"last":true}`, false, false},
 		{"[names]\nrequest = { method = 'm' }\nresponse = { result = 'r' }", `{"i":1,"r":1,"last":true}`, false, false},
 	} {
-		p, err := load.Parse("x.toml", []byte("name = 'x'\nbase = 'none'\n"+c.page))
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := Compile(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if said, ends := plan.Ends([]byte(c.msg), &program.Scope{}); said != c.said || ends != c.ends {
+		if said, ends := planOf(t, c.page).Ends([]byte(c.msg), &program.Scope{}); said != c.said || ends != c.ends {
 			t.Errorf("%s: got %v, ends %v", c.msg, said, ends)
 		}
 	}
 	if said, ends := (*Plan)(nil).Ends([]byte(`{}`), &program.Scope{}); said || ends {
 		t.Error("a nil Plan must report nothing")
+	}
+}
+
+// Outside of a conversation, a message has the kind and the id that it shows. Its id can be replaced.
+func TestShape(t *testing.T) {
+	const read = "[[read]]\nwhen = '.stop'\nkind = 'cancel'\nid = '.stop'\n[alive.client]\nis = '.beat'\n"
+	s := planOf(t, read+"[names]\nrequest = { method = 'm', id = 'h.i' }\nresponse = { id = 'r', result = 'v' }\n").Shape()
+	for _, c := range []struct{ msg, want, other string }{
+		{`{"m":"a","h":{"i":1}}`, "request 1 a", `{"m":"a","h":{"i":9}}`},
+		{`{"m":"a"}`, "notification  a", `{"m":"a"}`},
+		{`{"m":"a","h":[1]}`, "notification  a", `{"m":"a","h":[1]}`},
+		{`{"r":2,"v":1}`, "response 2 ", `{"r":9,"v":1}`},
+		{`{"stop":1}`, "notification  ", `{"stop":1}`},
+		{`{"beat":1}`, "notification  heartbeat", `{"beat":1}`},
+		{`[{"m":"a"}]`, "invalid  ", `[{"m":"a"}]`},
+		{`7`, "invalid  ", `7`},
+	} {
+		m := s.Read([]byte(c.msg))
+		if got := m.Kind.String() + " " + string(m.ID) + " " + m.Method; got != c.want {
+			t.Errorf("%s: %s, want %s", c.msg, got, c.want)
+		}
+		if got := string(s.SetID([]byte(c.msg), wire.ID("9"))); got != c.other {
+			t.Errorf("%s with another id: %s", c.msg, got)
+		}
+	}
+	unnumbered := planOf(t, read+"[names]\nids = 'none'\nrequest = { method = 'm' }\nresponse = { result = 'v' }\n")
+	if unnumbered.Shape() != nil {
+		t.Error("messages without ids have a shape")
+	}
+	for msg, want := range map[string]string{`{"m":"a"}`: "request null", `{"v":1}`: "response null", `{"stop":1}`: "notification "} {
+		if m := unnumbered.Unnumbered()([]byte(msg)); m.Kind.String()+" "+string(m.ID) != want {
+			t.Errorf("%s: %s %s", msg, m.Kind, m.ID)
+		}
+	}
+}
+
+// A client may take a server's error for a result, or not see its members.
+func TestErrorsOfAPlan(t *testing.T) {
+	const requests = "[names]\nrequest = { method = 'm', id = 'i' }\n"
+	for _, c := range []struct {
+		page              string
+		taken, code, data bool
+	}{
+		{requests + "response = { id = 'i', result = 'v', error = 'e', code = 'e.c', message = 'e.m', data = 'e.d' }", false, true, true},
+		{requests + "response = { id = 'i', result = 'v', error = 'e', message = 'e.m' }", false, false, false},
+		{requests + "response = { id = 'i', result = 'v' }", true, false, false},
+		{requests + "response = { id = 'i', result = 'v' }\n[call]\nmethod = '.'\nparams = '.'\nresult = '.'\nerror = '.e'", false, false, false},
+		{requests + "response = { id = 'i', result = 'v', error = 'e', message = 'e.m' }\n[write]\nerror = 'error(\"E\")'", false, false, false},
+		{requests + "response = { id = 'i', result = 'v', error = 'e', message = 'e.m' }\n[write]\nerror = '[]'", false, false, false},
+		{requests + "response = { id = 'i', result = 'v', error = 'e', message = 'e.m' }\n[write]\nrequest = 'error(\"E\")'", false, false, false},
+	} {
+		plan := planOf(t, c.page)
+		if code, data := plan.ErrorMembers(); plan.TakesErrors() != c.taken || code != c.code || data != c.data {
+			t.Errorf("%s: takes errors for results: %v; code %v, data %v", c.page, !c.taken, code, data)
+		}
+	}
+}
+
+// A plan reads at most 24 top-level members.
+func TestMostMembers(t *testing.T) {
+	for n, fits := range map[int]bool{maxHeads - 2: true, maxHeads - 1: false} {
+		var consts []string
+		for i := range n {
+			consts = append(consts, fmt.Sprintf("c%d = 1", i))
+		}
+		p, err := load.Parse("x.toml", []byte("name = 'x'\nbase = 'none'\n[names]\nrequest = { method = 'm', id = 'i', const = { "+strings.Join(consts, ", ")+" } }\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Compile(p); (err == nil) != fits {
+			t.Errorf("%d members: %v", n+2, err)
+		}
 	}
 }

@@ -28,7 +28,8 @@ func TestMistakes(t *testing.T) {
 		"name = 'x'\n[[describe]]\ncall = 'a'":                    "p.toml:2: describe[0]: expected \"methods\"",
 		"name = 'x'\n[cancel]\nparams = '.'":                      "p.toml:2: cancel: expected exactly one of \"notify\" and \"call\"",
 		"name = 'x'\n[call]\nparams = 'include \"x\"; .'":         "p.toml:3: call.params: jq: ",
-		"name = ": "p.toml:1: ",
+		"name = 'x'\nbase.x = 1":                                  "p.toml:2: base: expected a string",
+		"name = ":                                                 "p.toml:1: ",
 	} {
 		_, err := Parse("p.toml", []byte(text))
 		if f := wire.AsFault(err); f != nil && f.Hint != "" {
@@ -115,5 +116,12 @@ func TestFileOfAnySize(t *testing.T) {
 	}
 	if _, err := File(filepath.Dir(at)); err == nil || !strings.Contains(err.Error(), "is not a file") {
 		t.Errorf("a folder: %v", err)
+	}
+	loop := at + ".loop"
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Skip(err)
+	}
+	if _, err := File(loop); err == nil || !strings.Contains(err.Error(), "too many links") {
+		t.Errorf("a link to itself: %v", err)
 	}
 }

@@ -225,20 +225,14 @@ func tooLong(v json.RawMessage) error {
 
 // fail implements fail(CODE; TEXT) and fail(CODE; TEXT; DATA), with which a program rejects a call.
 func fail(_ context.Context, _ any, args []any) (any, error) {
-	e := &wire.Error{}
-	var err error
-	if e.Code, err = jq.Encode(args[0]); err != nil {
-		return nil, err
-	}
+	e := &wire.Error{Code: jq.Encode(args[0])}
 	text, ok := args[1].(string)
 	if t := scan.Type(e.Code); !ok || t != 'n' && t != 's' {
 		return nil, errors.New("fail needs a code (a number or a string) and a message")
 	}
 	e.Message = text
 	if len(args) > 2 && args[2] != nil {
-		if e.Data, err = jq.Encode(args[2]); err != nil {
-			return nil, err
-		}
+		e.Data = jq.Encode(args[2])
 	}
 	return nil, e
 }

@@ -81,6 +81,20 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// The outputs of a program are bounded in number and size.
+func TestOutputsAreBounded(t *testing.T) {
+	for text, want := range map[string]string{
+		"range(100000)":  "",
+		"range(100001)":  "more than 100000 outputs",
+		`"x" * 67108863`: "an output of more than 67108864 bytes",
+		"nosuch":         "function not defined: nosuch/0",
+	} {
+		if _, err := New(text).All(nil, (&Scope{}).Value); err == nil != (want == "") || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
 // oneLongStep returns a program with a step that takes slightly longer than the time limit of programs. The step keeps running
 // after the test.
 func oneLongStep(t *testing.T) string {

@@ -112,5 +112,14 @@ result = "0"
 		if result != c.result || fmt.Sprint(ended) != c.ended {
 			t.Errorf("%+v: the result is %s, and the requests %v ended", c, result, ended)
 		}
+		for n := range maxEndings { // the latest messages are stored
+			handle(&dialect.Inbound{Order: 6, Msg: wire.Message{Kind: wire.Notification, Method: "halt", Params: json.RawMessage(fmt.Sprintf(`{"n":%d}`, n+2))}})
+			if n == maxEndings-2 && c.ending == "halt" && c.result == `"stopped"` && string(request("run")) != c.result {
+				t.Error("a stored message has no effect")
+			}
+		}
+		if got := string(request("run")); got != `"done"` {
+			t.Errorf("%+v: after %d other messages, the result is %s", c, maxEndings, got)
+		}
 	}
 }

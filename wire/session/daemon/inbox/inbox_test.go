@@ -144,6 +144,25 @@ func TestInboxCallsThatEnd(t *testing.T) {
 		b.defaultAnswer = json.RawMessage(`{"ok":0}`)
 		testkit.Expect(t, "the default reply", <-parking(t.Context(), b, "ask"), `{"ok":0}`)
 		counted(t, b, 0, 0)
+		// A process that has ended claims nothing.
+		left := &Inbox{}
+		_, _ = left.add(dialect.Request{Method: "ask"})
+		if _, err := left.Methods(nil)["inbox.next"](ctx, h, &dialect.Inbound{Msg: wire.Message{Params: json.RawMessage("{}")}}); err != context.Canceled {
+			t.Error(err)
+		}
+		counted(t, left, 1, 0)
+		// A reply that was accepted before the call could be withdrawn counts.
+		for range 20 {
+			late := parking(t.Context(), b, "ask")
+			synctest.Wait()
+			b.mu.Lock()
+			time.Sleep(b.timeout)
+			p := b.parked[0]
+			b.remove(p)
+			p.answer <- parkedAnswer{err: wire.NewError(1, "mine")}
+			b.mu.Unlock()
+			testkit.Expect(t, "a late reply", <-late, "error mine")
+		}
 	})
 }
 

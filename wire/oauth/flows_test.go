@@ -1,0 +1,242 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// replies are the responses of an endpoint that is its own authorization server: STATUS BODY by path, or BODY with the status
+// 200. {at} stands for its URL.
+type replies map[string]string
+
+const metadataPath, resourcePath = "/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource/mcp"
+
+func metadata(members string) string {
+	return `{"issuer":"{at}","authorization_endpoint":"{at}/authorize","token_endpoint":"{at}/token","registration_endpoint":"{at}/register",` +
+		`"device_authorization_endpoint":"{at}/device","revocation_endpoint":"{at}/revoke","code_challenge_methods_supported":["S256"]` + members + `}`
+}
+
+var usualReplies = replies{
+	"/mcp": "401 ", resourcePath: `{"resource":"{at}/mcp","authorization_servers":["{at}"],"scopes_supported":["read"]}`, metadataPath: metadata(""),
+	"/register": `{"client_id":"c1"}`, "/device": `{"device_code":"d","user_code":"ABCD","verification_uri":"{at}/type","interval":1}`,
+	"/token": `{"access_token":"t","refresh_token":"r"}`, "/revoke": "",
+}
+
+// A flow is a login at a server with these replies. Its fields say what the user wants and does.
+type flow struct {
+	replies        replies
+	kind           string // code, device or machine; revoke is a login with a code and its end
+	challenge      string // WWW-Authenticate
+	query          string // what the browser sends in addition to the state, instead of a code
+	pasted         []string
+	want           Want
+	fresh          bool // another client continues after the discovery
+	asked          []string
+	at             string
+	cancelsAtToken bool
+}
+
+func (f *flow) run(t *testing.T) error {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var s *httptest.Server
+	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reply, ok := f.replies[r.URL.Path]
+		if !ok {
+			reply = usualReplies[r.URL.Path]
+		}
+		_ = r.ParseForm()
+		user, secret, _ := r.BasicAuth()
+		f.asked = append(f.asked, fmt.Sprintf("%s %s %s %s:%s", r.Method, r.URL.Path, r.PostForm.Encode(), user, secret))
+		status, body := 404, reply
+		if reply != "" || r.URL.Path == "/revoke" {
+			status = 200
+		}
+		if head, rest, ok := strings.Cut(reply, " "); ok && len(head) == 3 {
+			_, _ = fmt.Sscan(head, &status)
+			body = rest
+		}
+		if r.URL.Path == "/mcp" {
+			w.Header().Set("WWW-Authenticate", f.challenge)
+		}
+		if rest, ok := strings.CutPrefix(body, "{cut}"); ok {
+			w.Header().Set("Content-Length", "100")
+			body = rest
+		}
+		if r.URL.Path == "/token" && f.cancelsAtToken {
+			cancel(errors.New("the user has had enough"))
+			<-r.Context().Done()
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(strings.ReplaceAll(body, "{at}", s.URL)))
+	}))
+	defer s.Close()
+	f.at = s.URL
+	c := NewClient(transport.Config{})
+	defer c.Close()
+	at, _ := url.Parse(s.URL + "/mcp")
+	found, err := c.Discover(ctx, at, []byte("{}"), "")
+	if err != nil {
+		return err
+	}
+	if f.fresh {
+		c = NewClient(transport.Config{})
+		defer c.Close()
+	}
+	f.want.RedirectURI = strings.ReplaceAll(f.want.RedirectURI, "{at}", s.URL)
+	switch f.kind {
+	case "machine":
+		_, err = c.ClientCredentials(ctx, found, f.want)
+		return err
+	case "device":
+		_, err = c.Device(ctx, found, f.want, User{Code: func(string, string) {}})
+		return err
+	}
+	pasted := make(chan string, 10)
+	l, err := c.Code(ctx, found, f.want, User{Pasted: pasted, Visit: func(page string) {
+		u, _ := url.Parse(page)
+		back := u.Query().Get("redirect_uri")
+		query := "?state=" + u.Query().Get("state") + f.query
+		if f.query == "" {
+			query += "&code=x"
+		}
+		if f.pasted != nil {
+			for _, text := range append(f.pasted, back+query) {
+				pasted <- text
+			}
+			close(pasted)
+			return
+		}
+		if resp, err := http.Get(strings.Replace(back, "/callback", "/favicon.ico", 1)); err != nil || resp.StatusCode != 404 {
+			t.Errorf("another page: %v, %v", resp, err)
+		}
+		if resp, err := http.Post(back+query, "", nil); err != nil || resp.StatusCode != 404 {
+			t.Errorf("POST: %v, %v", resp, err)
+		}
+		go http.Get(back + query)
+	}})
+	if f.kind == "revoke" && err == nil {
+		if err = l.Keep(ctx); err == nil {
+			err = l.End(ctx, c)
+		}
+	}
+	return err
+}
+
+// isolated makes a test use its own directory for logins, and no keyring.
+func isolated(t *testing.T) string {
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	t.Setenv("XDG_RUNTIME_DIR", state)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
+	return filepath.Join(state, "rpcx", "logins")
+}
+
+// TestFailedLogins checks the Fault of each login that a server or the user makes fail.
+func TestFailedLogins(t *testing.T) {
+	isolated(t)
+	known := Want{ClientID: "c", Secret: "s"}
+	for name, c := range map[string]struct {
+		f    flow
+		want string // KIND: a part of the message, the hint
+	}{
+		"metadata with a user":      {flow{replies: replies{resourcePath: `{"resource":"{at}/mcp","authorization_servers":["https://u@h"]}`}}, "protocol: https://u@h is not a usable URL"},
+		"no server, no challenge":   {flow{replies: replies{"/mcp": "{}", resourcePath: ""}}, "auth: /mcp names no authorization server, and returned 200 to a request without credentials, name one with --issuer"},
+		"an error for the metadata": {flow{replies: replies{resourcePath: "500 "}}, "unreachable: " + resourcePath + " returned 500 Internal Server Error"},
+		"another protocol":          {flow{replies: replies{metadataPath: "101 "}}, "protocol: returned 101 Switching Protocols"},
+		"a cut response":            {flow{replies: replies{metadataPath: `{cut}{}`}}, "closed: unexpected EOF"},
+		"a large response":          {flow{replies: replies{metadataPath: strings.Repeat(" ", maxDocument+1)}}, "protocol: is larger than 1048576 bytes"},
+		"deep JSON":                 {flow{replies: replies{metadataPath: `{"x":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + "}"}}, "protocol: is not the expected JSON"},
+		"no token endpoint":         {flow{replies: replies{metadataPath: `{"issuer":"{at}","authorization_endpoint":"{at}/a","code_challenge_methods_supported":["S256"]}`}}, "protocol: the metadata has no token_endpoint"},
+		"a key without a client":    {flow{want: Want{Key: "k"}}, "auth: does not accept client metadata documents"},
+		"no registration":           {flow{kind: "device", replies: replies{metadataPath: `{"issuer":"{at}","token_endpoint":"{at}/t","device_authorization_endpoint":"{at}/d","client_id_metadata_document_supported":true}`}}, "auth: does not register clients, name it with --client-id ID, or publish its metadata and give --client-metadata URL"},
+		"machines do not register":  {flow{kind: "machine"}, "auth: does not register clients, name it with --client-id ID"},
+		"registration refused":      {flow{replies: replies{"/register": `400 {"error":"invalid","error_description":"no\nway"}`}}, "auth: the client was not registered, refused: invalid (no), register a client there, and name it with --client-id ID"},
+		"registration elsewhere":    {flow{replies: replies{metadataPath: metadata(`,"registration_endpoint":"http://192.0.2.1/"`)}}, "protocol: http://192.0.2.1/ is neither https nor on this machine"},
+		"no client id":              {flow{replies: replies{"/register": "{}"}}, "protocol: /register: the response has no client_id"},
+		"no code":                   {flow{query: "&x=y"}, "protocol: the response has no code"},
+		"two issuers":               {flow{query: "&code=x&iss={at}&iss={at}"}, "protocol: from another authorization server"},
+		"a useless redirect":        {flow{want: Want{RedirectURI: "::"}}, `usage: --redirect-uri: "::" is not a usable URI`},
+		"a redirect with #":         {flow{want: Want{RedirectURI: "http://127.0.0.1/#x"}}, "usage: is not a usable URI"},
+		"a port in use":             {flow{want: Want{RedirectURI: "{at}/callback"}}, "unreachable: cannot listen for the browser, address already in use"},
+		"no device login":           {flow{kind: "device", replies: replies{metadataPath: `{"issuer":"{at}","token_endpoint":"{at}/t"}`}}, "auth: does not support device login"},
+		"no device code":            {flow{kind: "device", replies: replies{"/device": `{"verification_uri":"x"}`}}, "protocol: /device: the response has no code"},
+		"the device is refused":     {flow{kind: "device", replies: replies{"/device": "403 "}}, "auth: refused: 403"},
+		"the code has expired":      {flow{kind: "device", replies: replies{"/device": `{"device_code":"d","verification_uri":"x","expires_in":-1}`}}, "auth: the code has expired"},
+		"a token in two lines":      {flow{kind: "machine", want: known, replies: replies{"/token": `{"access_token":"a\nb"}`}}, "protocol: /token: the token has characters that a header cannot have"},
+		"another type of token":     {flow{kind: "machine", want: known, replies: replies{"/token": `{"access_token":"a","token_type":"mac"}`}}, "protocol: the token is not a bearer token"},
+		"a token server that fails": {flow{kind: "machine", want: known, replies: replies{"/token": `500 {"error":"server_error"}`}}, "unreachable: refused: server_error"},
+		"a token server that cuts":  {flow{kind: "machine", want: known, replies: replies{"/token": "{cut}"}}, "unreachable: cannot fetch token"},
+		"a private token server":    {flow{kind: "machine", want: known, fresh: true}, "protocol: is at the private address 127.0.0.1, if you trust it, name it with --issuer URL"},
+		"cancelled":                 {flow{kind: "machine", want: known, cancelsAtToken: true}, "none: the user has had enough"},
+		"no secret":                 {flow{kind: "machine", want: Want{ClientID: "c"}}, "usage: --client-credentials needs --client-secret or --client-key"},
+		"no key":                    {flow{kind: "machine", want: Want{ClientID: "c", Key: "missing"}}, "usage: --client-key: open missing"},
+		"revocation refused":        {flow{kind: "revoke", replies: replies{"/revoke": "400 "}}, "auth: refused: 400"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := c.f.run(t)
+			kind, message := wire.FaultKind("none"), fmt.Sprint(err)
+			if f := wire.AsFault(err); f != nil {
+				kind, message = f.Kind, f.Message+", "+f.Hint
+			}
+			want, parts, _ := strings.Cut(c.want, ": ")
+			ok := string(kind) == want
+			for part := range strings.SplitSeq(parts, ", ") {
+				ok = ok && strings.Contains(message, part)
+			}
+			if !ok {
+				t.Errorf("%s: %s, not %s", kind, message, c.want)
+			}
+		})
+	}
+}
+
+// TestRequestsOfLogins checks what a login sends, and what it stores.
+func TestRequestsOfLogins(t *testing.T) {
+	isolated(t)
+	const post, basic = `,"token_endpoint_auth_methods_supported":["client_secret_post"]`, `,"token_endpoint_auth_methods_supported":["client_secret_basic"]`
+	known := Want{ClientID: "a b", Secret: "s&"}
+	for name, c := range map[string]struct {
+		f    flow
+		want string // one of the requests
+	}{
+		"the scopes of the challenge": {flow{kind: "device", challenge: `Bearer scope="x y"`}, "POST /device client_id=c1&resource={at}%2Fmcp&scope=x+y :"},
+		"the scopes of the metadata":  {flow{kind: "device"}, "POST /device client_id=c1&resource={at}%2Fmcp&scope=read :"},
+		"the resource of the device":  {flow{kind: "device"}, "POST /token client_id=c1&device_code=d&grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code&resource={at}%2Fmcp :"},
+		"without a resource":          {flow{kind: "device", want: Want{Params: []Param{{Name: "resource"}}}}, "POST /token client_id=c1&device_code=d&grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code :"},
+		"a large document":            {flow{kind: "device", replies: replies{metadataPath: metadata("") + strings.Repeat(" ", maxDocument-len(metadata(""))-200)}}, "POST /device client_id=c1&resource={at}%2Fmcp&scope=read :"},
+		"a device with basic":         {flow{kind: "device", want: known, replies: replies{metadataPath: metadata(basic)}}, "POST /device client_id=a+b&resource={at}%2Fmcp&scope=read a+b:s%26"},
+		"a device with post":          {flow{kind: "device", want: known, replies: replies{metadataPath: metadata(post)}}, "POST /device client_id=a+b&client_secret=s%26&resource={at}%2Fmcp&scope=read :"},
+		"both tokens are revoked":     {flow{kind: "revoke"}, "POST /revoke client_id=c1&token=r&token_type_hint=refresh_token :"},
+		"the access token, too":       {flow{kind: "revoke"}, "POST /revoke client_id=c1&token=t&token_type_hint=access_token :"},
+		"a registered secret":         {flow{kind: "device", replies: replies{"/register": `{"client_id":"c","client_secret":"s"}`}}, "POST /device client_id=c&resource={at}%2Fmcp&scope=read c:s"},
+		"only the access token":       {flow{kind: "revoke", replies: replies{"/token": `{"access_token":"t"}`}}, "POST /revoke client_id=c1&token=t&token_type_hint=access_token :"},
+		"revocation with basic":       {flow{kind: "revoke", want: known}, "POST /revoke token=t&token_type_hint=access_token a+b:s%26"},
+		"a pasted address":            {flow{pasted: []string{"%zz", "http://h/?state=other&code=y", ""}}, "POST /token client_id=c1&code=x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := c.f.run(t)
+			want := strings.ReplaceAll(c.want, "{at}", url.QueryEscape(c.f.at))
+			ok, empty := false, false
+			for _, asked := range c.f.asked {
+				ok = ok || strings.HasPrefix(asked, want)
+				empty = empty || strings.Contains(asked, "token=&")
+			}
+			if err != nil || !ok || empty {
+				t.Errorf("%v; no request is %s:\n%s", err, want, strings.Join(c.f.asked, "\n"))
+			}
+		})
+	}
+}

@@ -1,0 +1,112 @@
+package oauth
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rpcx/wire"
+	"rpcx/wire/transport"
+)
+
+// TestBrokenStore checks the Faults of logins that cannot be stored, read or deleted.
+func TestBrokenStore(t *testing.T) {
+	dir := isolated(t)
+	u, _ := url.Parse("https://h/mcp")
+	is := func(what string, err error, kind wire.FaultKind, text string) {
+		t.Helper()
+		if f := wire.AsFault(err); f == nil || f.Kind != kind || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	l := &Login{Resource: "https://h/mcp", Issuer: "https://h", Renews: true, Expiry: time.Unix(0, 0), secrets: secrets{Access: "t"}}
+	source := &Source{Client: func() *Client { return NewClient(transport.Config{}) }}
+	if err := l.Keep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{dir, l.path()} {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+	// A process that waits for the lock can be cancelled.
+	unlock, err := lockLogins(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	cancel(enough)
+	if _, err := source.Token(ctx, u, ""); err != enough {
+		t.Errorf("renewed without the lock: %v", err)
+	}
+	if err := l.Keep(ctx); err != enough {
+		t.Errorf("stored without the lock: %v", err)
+	}
+	if err := l.End(ctx, nil); err != enough {
+		t.Errorf("deleted without the lock: %v", err)
+	}
+	unlock()
+	revoked := &Login{Resource: "https://h/r", Method: methodJWT, Key: "missing", Revocation: "https://h/", secrets: secrets{Access: "t"}}
+	is("revoked", revoked.End(t.Context(), NewClient(transport.Config{})), wire.Usage, "--client-key: open missing")
+	// A directory with a login's name can be neither read nor replaced nor removed.
+	if err := os.Remove(l.path()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(l.path(), "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Find(u, nil)
+	is("read", err, wire.IO, "is a directory")
+	is("stored", l.Keep(t.Context()), wire.IO, "logins: ")
+	err = l.End(t.Context(), nil)
+	is("deleted", err, wire.IO, "is a directory")
+	if !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("deleted: %v", err)
+	}
+	// Without a directory, there are no logins, and none can be stored.
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = List()
+	is("listed", err, wire.IO, "not a directory")
+	is("stored in a file", l.Keep(t.Context()), wire.IO, "not a directory")
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("HOME", "")
+	is("stored nowhere", l.Keep(t.Context()), wire.Usage, "neither XDG_STATE_HOME nor HOME")
+}
+
+// TestUnusableNames checks endpoints and keys that cannot have a login.
+func TestUnusableNames(t *testing.T) {
+	if _, err := Resource(transport.Address{Scheme: "https", Host: "%zz"}); err == nil || !strings.Contains(err.Error(), "is not a URL") {
+		t.Error(err)
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P224(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "p224.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: b}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&Want{}).KeyFile(file); err == nil || !strings.Contains(err.Error(), "contains no private key of type RSA, P-256") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,111 @@
+//go:build unix
+
+package rundir
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"rpcx/wire"
+)
+
+// TestPlace checks which directory has the sockets, and that only this user may enter it.
+func TestPlace(t *testing.T) {
+	run, temp := t.TempDir(), filepath.Join(t.TempDir(), strings.Repeat("x", maxSocketPath))
+	t.Setenv("XDG_RUNTIME_DIR", run)
+	dir, err := Make()
+	if err != nil || dir != filepath.Join(run, "rpcx") {
+		t.Fatal(dir, err)
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Error(info, err)
+	}
+	l, err := Bind(filepath.Join(dir, "s-a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "s-a")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info, err)
+	}
+	nc, err := net.Dial("unix", filepath.Join(dir, "s-a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pid := PeerPID(nc); runtime.GOOS == "linux" && pid != os.Getpid() {
+		t.Errorf("the socket belongs to process %d", pid)
+	}
+	nc.Close()
+	if one, _ := net.Pipe(); PeerPID(one) != 0 {
+		t.Error("a pipe in memory has a process")
+	}
+	// The file remains, and Sweep removes it.
+	l.Close()
+	if names := SessionNames(); len(names) != 1 || names[0] != "a" {
+		t.Error(names)
+	}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	if _, path, err := Claim("a"); err != nil || path != filepath.Join(dir, "s-a") {
+		t.Error(path, err)
+	}
+	if _, _, err := Claim("a"); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Conflict {
+		t.Error(err)
+	}
+	for mode, ok := range map[os.FileMode]bool{0o700: true, 0o710: false, 0o701: false} {
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		if path, err := Find("a"); (err == nil && path != "") != ok {
+			t.Errorf("mode %o: %q, %v", mode, path, err)
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if path, err := Find("a"); path != "" || err != nil {
+		t.Error(path, err)
+	}
+	if err := Locked(dir, func() error { return nil }); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.IO {
+		t.Error(err)
+	}
+	if _, err := Bind(filepath.Join(dir, "s-a")); err == nil {
+		t.Error("a socket in a missing directory")
+	}
+	if err := os.Symlink(run, dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Make(); err == nil || !strings.Contains(err.Error(), "is not a directory that belongs to this user") {
+		t.Error(err)
+	}
+	for _, variable := range []string{"XDG_RUNTIME_DIR", "TMPDIR"} { // the path of a socket there would be too long
+		t.Setenv(variable, temp)
+	}
+	if place, err := runtimePlace(); filepath.Dir(place) != "/tmp" || err != nil {
+		t.Error(place, err)
+	}
+	fits := "/" + strings.Repeat("x", maxSocketPath-len(socketName)-len("//rpcx/"))
+	t.Setenv("XDG_RUNTIME_DIR", fits)
+	if place, err := runtimePlace(); place != fits+"/rpcx" || err != nil {
+		t.Error(place, err)
+	}
+}
+
+// TestEnded checks the Fault for a session that has ended.
+func TestEnded(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	if err := Ended("a", os.ErrClosed); !IsAbsent(err) || err.Error() != "session a has ended" {
+		t.Error(err)
+	}
+	dir, err := runtimePlace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	RecordExit(socketOf(dir, "a"), "idle")
+	if err := Ended("a", os.ErrClosed); !IsAbsent(err) || err.Error() != "session a ended 0s ago: idle" || !strings.Contains(wire.AsFault(err).Hint, "--session a opens it again") {
+		t.Error(err)
+	}
+}
