@@ -3,6 +3,7 @@ package help_test
 import (
 	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -15,7 +16,7 @@ import (
 )
 
 // TestHelpFits checks that help fits in help.Width columns and starts with the command's purpose and two examples, and that -h
-// prints at most 20 lines.
+// prints at most 20 lines, and that no heading is without a text.
 func TestHelpFits(t *testing.T) {
 	commands.Tree().Walk([]string{"rpcx"}, func(path []string, d *cmdline.Command) {
 		name := strings.Join(path, " ")
@@ -24,6 +25,11 @@ func TestHelpFits(t *testing.T) {
 			narrow(t, name, text)
 			if n := strings.Count(text, "\n"); brief && n > 20 || name == "rpcx" && n > 30 {
 				t.Errorf("%s has %d lines:\n%s", name, n, text)
+			}
+			for part := range strings.SplitSeq(text, "\n\n") {
+				if heading.MatchString(part) {
+					t.Errorf("%s: nothing follows %q", name, part)
+				}
 			}
 			usage := strings.Index(text, "\nusage: ")
 			if !strings.HasPrefix(text, name+": "+d.Usage) || usage < 0 || name != "rpcx" && strings.Count(text[:usage], "\n  # ") != 2 {
@@ -35,6 +41,9 @@ func TestHelpFits(t *testing.T) {
 		narrow(t, topic.Name, topic.Text)
 	}
 }
+
+// heading matches a part of a help text that is only a heading.
+var heading = regexp.MustCompile(`^[A-Z][a-z ]*\n?$`)
 
 // TestTopicsAreShort checks that `rpcx help TOPIC` prints at most two screens, without Markdown, and that the topic agent has a
 // bounded size.
