@@ -72,6 +72,7 @@ func TestMain(m *testing.M) {
 func panics() {
 	a := &env.Env{}
 	a.Detect(os.Args[1:])
+	a.Common.Verbose = slices.Contains(os.Args, "-v")
 	wire.OnDefect(a.Defect)
 	go func() {
 		defer wire.Guard()
