@@ -67,7 +67,7 @@ func (s *commentary) show(run *env.Env, method string, cat *catalog.Catalog, ev 
 		}
 		s.newType(run, ev)
 	}
-	if ev.Kind == wire.Failure && ev.Err != nil && ev.Err.Kind == "" && s.advice != nil {
+	if ev.Err != nil && ev.Err.Kind == "" && s.advice != nil {
 		ev.Err.Kind = s.advice.Kind
 	}
 }

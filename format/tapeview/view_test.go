@@ -12,6 +12,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/jq"
+	"rpcx/wire/redact"
 	"rpcx/wire/tape"
 )
 
@@ -346,5 +347,12 @@ func TestManyStreams(t *testing.T) {
 	}
 	if got := show(t, read(t, b.String()), ShowOptions{}); strings.Count(got, "◀") != maxRuns*2+2 {
 		t.Errorf("%d items are shown", strings.Count(got, "◀"))
+	}
+}
+
+func TestFactsOfHTTP(t *testing.T) {
+	facts := httpFacts(&tape.HTTP{Proto: "HTTP/1.1", Request: [][2]string{{"Authorization", "Bearer abc"}}, Response: [][2]string{{"Content-Type", "a/b"}}})
+	if got, want := fmt.Sprint(facts), "[[Protocol HTTP/1.1] [> Authorization "+redact.Mark+"] [< Content-Type a/b]]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

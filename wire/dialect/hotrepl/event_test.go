@@ -2,6 +2,7 @@ package hotrepl
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -92,4 +93,18 @@ func TestAnswersAboutJobsAreBounded(t *testing.T) {
 			t.Error(lasted)
 		}
 	})
+}
+
+func TestProgressOfAHook(t *testing.T) {
+	for _, c := range []struct{ message, fraction, want string }{
+		{"packing", "", `"packing"`}, {"", "0.50", "0.50"}, {"packing", "0.50", `{"message":"packing","fraction":0.50}`},
+	} {
+		ev := wire.Event{Message: c.message}
+		if c.fraction != "" {
+			ev.Fraction = json.RawMessage(c.fraction)
+		}
+		if got := string(progress(ev)); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
 }

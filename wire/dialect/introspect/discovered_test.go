@@ -83,6 +83,14 @@ func TestReadModule(t *testing.T) {
 	}
 }
 
+// The hashes of a service are kept once each, and not more than maxHashes.
+func TestHashesAreBounded(t *testing.T) {
+	hashes := []string{"", "a", "b", "a", "c", "d", "e", "f", "g", "h", "i"}
+	if got := strings.Join(newDiscovered(nil, hashes).Hashes, ""); got != "abcdefgh" {
+		t.Error(got)
+	}
+}
+
 // Two modules can define a name differently.
 func TestDefinitionsOfSeveralModules(t *testing.T) {
 	k := newDiscovered(json.RawMessage(`{"modules":[{"namespace":"a","methods":["x"]},{"namespace":"b","methods":["x"]},{"namespace":"c","methods":["x"]}]}`), nil)
