@@ -10,8 +10,12 @@ import (
 // TestComplete checks that Tab completes the unambiguous part of a method, and then a parameter's name.
 func TestComplete(t *testing.T) {
 	p := &prompt{Options: Options{Catalog: &catalog.Catalog{Methods: []catalog.Method{
-		{Name: "getOrder", Params: json.RawMessage(`{"type":"object","properties":{"id":{},"full":{}}}`)}, {Name: "getOrders"}, {Name: "bad name"},
-		{Name: "listOrder"}, {Name: "listing"}, {Name: "listOrders"},
+		{Name: "getOrder", Params: json.RawMessage(`{"type":"object","properties":{"id":{},"full":{}}}`)},
+		{Name: "getOrders"},
+		{Name: "bad name"},
+		{Name: "listOrder"},
+		{Name: "listing"},
+		{Name: "listOrders"},
 	}}}}
 	for line, want := range map[string]string{
 		"ge": "getOrder", "b": "b", "x": "x", "l": "list", "getOrder i": "getOrder id=", `{"me`: `{"me`,
