@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -29,9 +30,10 @@ func TestPacked(t *testing.T) {
 		"the end of a stream":                                        {wire.Message{Kind: wire.Item, Final: true, Raw: []byte(`{"a":"\u2028"}`)}, wire.Event{Kind: wire.Done, Final: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := unpack(pack(tt.m, tt.ev, nil))
-			if err != nil {
-				t.Fatal(err)
+			line := pack(tt.m, tt.ev, nil)
+			m, err := unpack(line)
+			if err != nil || bytes.ContainsAny(line, "\r\n") {
+				t.Fatalf("%v: %q", err, line)
 			}
 			if m.Kind != tt.m.Kind || m.Final != tt.m.Final || string(m.Raw) != string(tt.m.Raw) {
 				t.Errorf("the message became %+v", m)
