@@ -44,6 +44,7 @@ func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
 		p.refuseLocked(in, noMethod(in.Msg.Method))
 	default:
 		p.startLocked(in)
+		p.serveAll(in)
 	}
 }
 
@@ -53,7 +54,7 @@ func (p *Peer) waitsLocked(g *inbound.Array) bool {
 	return p.o.Incoming == nil && (g != nil || p.exchanger == nil && p.calls.waiting == 0 && !p.requests.Streaming())
 }
 
-// startLocked starts the handler of in. The caller holds the lock.
+// startLocked prepares in for its handler. The caller holds the lock.
 func (p *Peer) startLocked(in *inbound.Request) {
 	in.Ctx, in.Cancel = context.WithCancel(dialect.WithFlowControl(p.ctx, flowControl{p, in}))
 	in.Emit = func(ev wire.Event) error { return p.emit(in, ev) }
@@ -64,11 +65,20 @@ func (p *Peer) startLocked(in *inbound.Request) {
 	if in.Cancelled {
 		in.Cancel()
 	}
-	p.wg.Go(func() { p.serve(in) })
 }
 
-// finishLocked frees the slot of in and starts the next queued request. The caller holds the lock.
-func (p *Peer) finishLocked(in *inbound.Request) {
+// serveAll serves in, and then the requests that waited for its slot, in one goroutine: its stack has already grown.
+func (p *Peer) serveAll(in *inbound.Request) {
+	p.wg.Go(func() {
+		for in != nil {
+			in = p.serve(in)
+		}
+	})
+}
+
+// finishLocked frees the slot of in and starts the queued requests that now have a slot. It returns one of them, which the
+// caller must serve. The caller holds the lock.
+func (p *Peer) finishLocked(in *inbound.Request) (first *inbound.Request) {
 	p.requests.Finish(in)
 	for p.end.Live() {
 		next := p.requests.Next()
@@ -76,8 +86,14 @@ func (p *Peer) finishLocked(in *inbound.Request) {
 			break
 		}
 		p.startLocked(next) // only requests for a handler are queued
+		if first == nil {
+			first = next
+		} else {
+			p.serveAll(next)
+		}
 	}
 	p.change.Pass()
+	return first
 }
 
 // refuseLocked responds to in with the error e. The caller holds the lock.
@@ -92,15 +108,17 @@ func (p *Peer) untakeLocked(in *inbound.Request) {
 	p.change.Pass()
 }
 
-// serve runs the handler of one request and sends its response.
-func (p *Peer) serve(in *inbound.Request) {
+// serve runs the handler of one request and sends its response. It returns the next request to serve, if any.
+func (p *Peer) serve(in *inbound.Request) (next *inbound.Request) {
 	defer wire.Guard()
 	ev, returned := wire.Event{}, false
-	defer func() { // runs even if the handler ends its goroutine
-		if !returned {
+	defer func() {
+		if !returned { // the handler ends the goroutine
 			ev = internalError()
 		}
-		p.served(in, &ev)
+		if next = p.served(in, &ev); next != nil && !returned {
+			p.serveAll(next)
+		}
 	}()
 	if err := (flowControl{p, in}).Await(); err != nil {
 		ev = failure(wire.AsError(err))
@@ -108,11 +126,12 @@ func (p *Peer) serve(in *inbound.Request) {
 		ev = p.run(in)
 	}
 	returned = true
+	return next
 }
 
-// served sends the last response to in and frees the slot of in. It releases the data of the response before it waits,
-// because a peer that does not read can keep the slot in use for a long time.
-func (p *Peer) served(in *inbound.Request, ev *wire.Event) {
+// served sends the last response to in and frees the slot of in. It returns the next request to serve, if any. It releases the
+// data of the response before it waits, because a peer that does not read can keep the slot in use for a long time.
+func (p *Peer) served(in *inbound.Request, ev *wire.Event) *inbound.Request {
 	defer in.Cancel()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +153,7 @@ func (p *Peer) served(in *inbound.Request, ev *wire.Event) {
 	_ = p.waitForLocked(p.ctx, &p.outbox.room, func() bool {
 		return !p.outbox.full() && p.outbox.posting <= maxPosts || !p.end.Live()
 	})
-	p.finishLocked(in)
+	return p.finishLocked(in)
 }
 
 // run calls the handler. It converts a panic to an internal error.
