@@ -228,6 +228,7 @@ func (c *codec) ask(ctx context.Context, caller dialect.Caller, method string, p
 		ev, err := dialect.EventOf(c, m)
 		switch {
 		case err != nil:
+			dialect.CancelAnyway(ctx, st)
 			return nil, err
 		case ev.Kind == wire.Data:
 			data = bytes.Clone(ev.Data)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -190,30 +191,46 @@ func TestDoubtedSchemas(t *testing.T) {
 	}
 }
 
-// rpcx does not unsubscribe from a stream whose end follows its error.
-func TestDiscoveryWaitsForTheEndAfterAnError(t *testing.T) {
-	st := &failing{bodies: []string{`{"type":"error","error":"no"}`}}
-	data, err := NewCodec(dialect.CodecOptions{}).(*codec).ask(t.Context(), st, hashMethod, nil)
-	if data != nil || string(wire.AsError(err).JSON()) != `{"message":"no","type":"error","error":"no"}` || st.cancelled {
-		t.Errorf("%s, %s, cancelled: %t", data, wire.AsError(err).JSON(), st.cancelled)
+// rpcx unsubscribes from a stream that it cannot read, but not from one whose end follows its error.
+func TestDiscoveryUnsubscribes(t *testing.T) {
+	for _, test := range []struct {
+		body string
+		end  error
+		want string
+	}{
+		{`{"type":"error","error":"no"}`, io.EOF, "no, cancelled: false"},
+		{`{"type":"error","error":"no"}`, io.ErrClosedPipe, "no\n" + io.ErrClosedPipe.Error() + ", cancelled: true"},
+		{`7`, io.EOF, "unreadable, cancelled: true"},
+	} {
+		st := &failing{body: test.body, end: test.end}
+		data, err := (&codec{Codec: unreadable{}}).ask(t.Context(), st, hashMethod, nil)
+		if got := fmt.Sprintf("%v, cancelled: %t", err, st.cancelled); data != nil || got != test.want {
+			t.Errorf("%s: %s, %q, want %q", test.body, data, got, test.want)
+		}
 	}
 }
 
-// failing is a stream of items, and the Caller that returns it.
+// unreadable is a codec that cannot read an event.
+type unreadable struct{ dialect.Codec }
+
+func (unreadable) Event(*wire.Message, *wire.Event) error { return errors.New("unreadable") }
+
+// failing is a stream of one item, and the Caller that returns it.
 type failing struct {
 	dialect.Caller
-	bodies    []string
+	body      string
+	end       error // follows the item
 	cancelled bool
 }
 
 func (f *failing) Open(context.Context, dialect.Op) (dialect.Stream, error) { return f, nil }
 
 func (f *failing) Next(context.Context) (m wire.Message, err error) {
-	if len(f.bodies) == 0 {
-		return m, io.EOF
+	if f.body == "" {
+		return m, f.end
 	}
-	m = wire.Message{Kind: wire.Item, Body: json.RawMessage(f.bodies[0])}
-	f.bodies = f.bodies[1:]
+	m = wire.Message{Kind: wire.Item, Body: json.RawMessage(f.body)}
+	f.body = ""
 	return m, nil
 }
 
