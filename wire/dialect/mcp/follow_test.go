@@ -39,11 +39,14 @@ func (s *taskServer) Open(_ context.Context, op dialect.Op) (dialect.Stream, err
 	return &once{m: wire.Message{Kind: wire.Response, Body: json.RawMessage(body)}}, nil
 }
 
-// once is a stream of one message.
+// once is a stream of one message, and the Caller that returns it.
 type once struct {
-	m    wire.Message
-	over bool
+	dialect.Caller
+	m               wire.Message
+	over, cancelled bool
 }
+
+func (o *once) Open(context.Context, dialect.Op) (dialect.Stream, error) { return o, nil }
 
 func (o *once) Next(context.Context) (wire.Message, error) {
 	if o.over {
@@ -53,7 +56,10 @@ func (o *once) Next(context.Context) (wire.Message, error) {
 	return o.m, nil
 }
 
-func (o *once) Cancel(context.Context) error { return nil }
+func (o *once) Cancel(context.Context) error {
+	o.cancelled = true
+	return nil
+}
 
 // follow returns the stream of task "t" on s, without notifications.
 func follow(t *testing.T, s *taskServer) *following {
@@ -166,6 +172,11 @@ func TestATaskThatCannotBePolled(t *testing.T) {
 		defer cancel()
 		if _, err := r.Next(ctx); !errors.Is(err, context.DeadlineExceeded) || r.reports != nil {
 			t.Errorf("a result that does not arrive after the reports end: %v", err)
+		}
+		o := &once{over: true}
+		r, _ = openResult(t.Context(), o, nil, nil)
+		if _, err := r.Next(t.Context()); err != io.EOF || !o.cancelled {
+			t.Errorf("a call without a result: %v, cancelled: %t", err, o.cancelled)
 		}
 	})
 }
