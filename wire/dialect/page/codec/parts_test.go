@@ -238,7 +238,7 @@ func TestMerged(t *testing.T) {
 // The descriptions of a method in several lists complement each other, and so does information about the peer.
 func TestJoined(t *testing.T) {
 	for _, c := range []struct{ first, more, joined, info string }{
-		{`{"a":1}`, `{"a":2,"b":3,"c":null}`, `{"a":1,"b":3}`, `{"a":1}`},
+		{`{"a":1}`, `{"a":[2],"b":3,"c":null}`, `{"a":1,"b":3}`, `{"a":1}`},
 		{`{"a":{"x":1}}`, `{"a":{"x":2,"y":[]}}`, `{"a":{"x":1,"y":[]}}`, `{"a":{"x":1}}`},
 		{`{"a":[1, {"x":1}]}`, `{"a":[2,{"x": 1},1]}`, `{"a":[1,{"x":1},2]}`, `{"a":[1, {"x":1}]}`},
 		{`{"a":[1]}`, `{"a":{}}`, `{"a":[1]}`, `{"a":[1]}`},
