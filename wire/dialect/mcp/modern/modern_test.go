@@ -22,11 +22,23 @@ import (
 	"rpcx/wire/scan"
 )
 
-// A caller has a connection that is closed.
-type caller struct{ dialect.Caller }
+// A caller has a connection that is closed. It accepts one notification for each server in open, whose lists change then.
+type caller struct {
+	dialect.Caller
+	open chan *Server
+}
 
-func (caller) Connection() *dialect.Connection          { return &dialect.Connection{} }
-func (caller) Notify(context.Context, dialect.Op) error { return io.ErrClosedPipe }
+func (caller) Connection() *dialect.Connection { return &dialect.Connection{} }
+
+func (c caller) Notify(context.Context, dialect.Op) error {
+	select {
+	case s := <-c.open:
+		s.Changed()
+		return nil
+	default:
+		return io.ErrClosedPipe
+	}
+}
 
 // A responder has no hooks.
 type responder struct{ dialect.Responder }
@@ -309,10 +321,14 @@ func TestEndedRunsExpire(t *testing.T) {
 
 // A subscription ends when a notification cannot be sent, and a call fails if the responses for its hook cannot be stored.
 func TestFailures(t *testing.T) {
-	c := &Conn{s: &Server{}, conn: server.Conn{Caller: caller{}, Responder: responder{}}}
-	in := &dialect.Inbound{Msg: wire.Message{Method: callTool, Params: json.RawMessage(`{"notifications":{},"inputResponses":{}}`)}}
-	if _, err := c.listen(t.Context(), in); err != io.ErrClosedPipe || len(c.s.listeners.all) > 0 {
-		t.Error("a notification that cannot be sent: ", err)
+	open := make(chan *Server, 1)
+	c := &Conn{s: &Server{}, conn: server.Conn{Caller: caller{open: open}, Responder: responder{}}}
+	in := &dialect.Inbound{Msg: wire.Message{Method: callTool, Params: json.RawMessage(`{"notifications":{"toolsListChanged":true},"inputResponses":{}}`)}}
+	for n := range 2 {
+		if _, err := c.listen(t.Context(), in); err != io.ErrClosedPipe || len(c.s.listeners.all) > 0 {
+			t.Error("a notification that cannot be sent, after", n, "others: ", err)
+		}
+		open <- c.s
 	}
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
 	if _, err := c.s.begin(c, in, nil, ""); !errors.Is(err, fs.ErrNotExist) {
