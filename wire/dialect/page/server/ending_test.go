@@ -89,6 +89,8 @@ result = "0"
 		{"halt", `{"n":1}`, 6, `"stopped"`, "[work]"},
 		{"halt", `{"n":1}`, 4, `"done"`, "[]"},
 		{"halt", `{"n":2}`, 6, `"done"`, "[]"},
+		{"halt", fmt.Sprintf("%-*s", endingsBytes, `{"n":1}`), 6, `"stopped"`, "[work]"},
+		{"halt", fmt.Sprintf("%-*s", endingsBytes+1, `{"n":1}`), 6, `"done"`, "[]"},
 		{"untick", `{"n":1}`, 6, `"done"`, "[ticks]"},
 		{"untick", `{"n":1}`, 4, `"done"`, "[]"},
 		{"untick", `{"n":2}`, 6, `"done"`, "[]"},
