@@ -3,6 +3,7 @@ package scriptling
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 )
@@ -52,10 +53,19 @@ func TestObjectTurns(t *testing.T) {
 		o.wait(false)
 		o.leave()
 		o.leave()
-		if enter(t.Context()) != nil || entered != 4 {
-			t.Fatal("the last call waits")
+		if enter(t.Context()) != nil || enter(ctx) == nil || entered != 4 {
+			t.Fatal("after the callback, calls do not run one after the other")
 		}
 	})
+}
+
+// Callbacks can be inside lists and dicts.
+func TestCallbacksInParams(t *testing.T) {
+	params := `{"args":[{"type":"list","items":[{"type":"callback","callback":{"id":"a"}}]},{"type":"dict","entries":{"k":{"type":"callback","callback":{"id":"b"}}}}],` +
+		`"kwargs":{"k":{"type":"callback","callback":{"id":"c"}}}}`
+	if ids := callbacksIn([]byte(params)); !slices.Equal(ids, []string{"a", "b", "c"}) {
+		t.Error(ids)
+	}
 }
 
 // A plugin's log lines become events.
