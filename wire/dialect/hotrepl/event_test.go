@@ -83,14 +83,16 @@ func (deaf) Cancel(context.Context) error { return nil }
 // The wait for a response about a job ends after 15 s.
 func TestAnswersAboutJobsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
-		j := &following{caller: deaf{}, job: []byte(`"j"`)}
-		_, err := j.ask(t.Context(), typeStatus, j.about())
-		if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout || !strings.Contains(f.Message, "within 15s") {
-			t.Error(err)
-		}
-		if lasted := time.Since(began); lasted != 15*time.Second {
-			t.Error(lasted)
+		for kind, hint := range map[string]string{typeStatus: "hosts do not answer requests about an unknown job", typeJournal: ""} {
+			began := time.Now()
+			j := &following{caller: deaf{}, job: []byte(`"j"`)}
+			_, err := j.ask(t.Context(), kind, j.about())
+			if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout || !strings.Contains(f.Message, "within 15s") || f.Hint != hint {
+				t.Error(kind, err)
+			}
+			if lasted := time.Since(began); lasted != 15*time.Second {
+				t.Error(kind, lasted)
+			}
 		}
 	})
 }
