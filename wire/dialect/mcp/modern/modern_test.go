@@ -131,11 +131,11 @@ func TestMostWaiting(t *testing.T) {
 	if _, err := wait(); retryable(err) != "true" {
 		t.Error("a run above the limit waits", err)
 	}
-	if err := first.take(json.RawMessage(`{"q1":{"roots":[]}}`)); err != nil {
-		t.Fatal(err)
+	first.task = &task{}
+	if err := first.take(json.RawMessage(`{"q1":{"roots":[]}}`)); err != nil || first.waiting != nil {
+		t.Fatal("a task with all responses waits: ", err)
 	}
 	first.mu.Lock()
-	first.resumeLocked()
 	first.resumeLocked()
 	first.mu.Unlock()
 	if _, err := wait(); err != nil {

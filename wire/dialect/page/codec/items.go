@@ -112,7 +112,7 @@ func (c *Codec) partOf(m *wire.Message, s *call) error {
 		if err := c.unwrapped(m, s); err != nil {
 			return err
 		}
-		if s.begun && string(m.Body) == "null" && m.Err == nil { // the call has no result of its own
+		if string(m.Body) == "null" && m.Err == nil { // the call has no result of its own
 			m.Body = nil
 		}
 		c.out = append(c.out, *m)
