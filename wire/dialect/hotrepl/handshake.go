@@ -26,7 +26,7 @@ func (c *codec) keepHandshake(raw []byte) {
 }
 
 // Handshake waits for the host's handshake, which the host sends first. It returns a Fault of kind Protocol for another
-// protocol version, and of kind Unreachable if the connection closes first.
+// protocol version, and of kind Closed if the connection closes first.
 func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
 	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Watch, Method: typeHandshake})
 	if err == nil {
@@ -40,7 +40,6 @@ func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
 		fallthrough
 	case errors.As(err, &f) && f.Kind == wire.Closed:
 		g := *wire.AsFault(err)
-		g.Kind = wire.Unreachable
 		g.Message += ", before the handshake"
 		return &g
 	case err != nil:
