@@ -135,6 +135,9 @@ func TestMostWaiting(t *testing.T) {
 	if err := first.take(json.RawMessage(`{"q1":{"roots":[]}}`)); err != nil || first.waiting != nil {
 		t.Fatal("a task with all responses waits: ", err)
 	}
+	if _, err := first.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "roots/list"}); err != nil || first.waiting == nil {
+		t.Fatal("a task with a request does not wait: ", err)
+	}
 	first.mu.Lock()
 	first.resumeLocked()
 	first.mu.Unlock()
@@ -159,6 +162,7 @@ func TestCompare(t *testing.T) {
 		{"h\xc3\xa9", `"hé"`, false},
 		{"=?base64?%%?=", `"x"`, false},
 		{"42.0", `42`, true},
+		{"42x", `42`, false},
 		{"42", `"42"`, true},
 		{"042", `"42"`, false},
 		{"true", `true`, true},
