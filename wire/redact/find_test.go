@@ -104,12 +104,23 @@ func TestHarmlessStrings(t *testing.T) {
 	}
 }
 
-// endsPrefix accepts the last two characters of each prefix.
-func TestEndsPrefix(t *testing.T) {
-	for prefix := range prefixes {
-		if last := len(prefix) - 1; !endsPrefix(prefix[last-1], prefix[last]) {
-			t.Error(prefix)
+// Each prefix begins a secret if enough bytes follow it.
+func TestPrefixes(t *testing.T) {
+	known := 0
+	for least, all := range map[int]string{
+		10: "xapp- xoxa- xoxb- xoxe- xoxp- xoxr- xoxs-", 16: "sk_live_ rk_live_ sk_test_ rk_test_", 18: "glpat- glrt- gldt- glptt-",
+		20: "sk- whsec_ GOCSPX- ya29. hvs. SG.", 30: "ghp_ gho_ ghs_ ghu_ ghr_ github_pat_ npm_ hf_ pypi- shpat_ shpss_ lin_api_ glsa_", 40: "dop_v1_",
+	} {
+		for prefix := range strings.FieldsSeq(all) {
+			known++
+			key := prefix + strings.Repeat("a", least)
+			if !HasSecret([]byte(key)) || HasSecret([]byte(key[:len(key)-1])) {
+				t.Errorf("%s with %d bytes", prefix, least)
+			}
 		}
+	}
+	if known != len(prefixes) {
+		t.Errorf("%d of %d prefixes were tested", known, len(prefixes))
 	}
 }
 

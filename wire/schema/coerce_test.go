@@ -59,6 +59,7 @@ func TestCoerce(t *testing.T) {
 		{"any", `5`, `"5"`},
 		{"any x y", `5`, `"5"`},
 		{"true", `5`, `"5"`},
+		{"never", `5`, `! /never: no value is allowed here`},
 		{"unknown", `5`, `"5"`},
 		{"some", `5`, `5`},
 		{"some", `true`, `true`},
