@@ -128,4 +128,15 @@ func TestUndescribed(t *testing.T) {
 	if got := s.Undescribed(b); len(got) != maxUndescribed {
 		t.Errorf("%d names are returned", len(got))
 	}
+	for _, outer := range []string{`{"allOf":[%s]}`, `{"anyOf":[%s]}`, `{"oneOf":[%s]}`, `{"if":false,"else":%s}`} {
+		deep := `{"properties":{"a":{}}}`
+		for range maxDepth {
+			deep = fmt.Sprintf(outer, deep)
+		}
+		for schema, want := range map[string]int{deep: 1, fmt.Sprintf(outer, deep): 0} {
+			if got := compile(t, schema, "").Undescribed(json.RawMessage(`{"b":1}`)); len(got) != want {
+				t.Errorf("%s with %d bytes: %v", outer, len(schema), got)
+			}
+		}
+	}
 }
