@@ -165,7 +165,8 @@ func TestOutputsAreBounded(t *testing.T) {
 	p := compiled(t, `repeat("`+strings.Repeat("x", 999)+`" | ascii_upcase)`)
 	synctest.Test(t, func(t *testing.T) {
 		ins := [][]byte{[]byte("1"), []byte("2"), []byte("3")}
-		b := Start(t.Context(), p, len(ins), func(i int) []byte { return ins[i] })
+		ctx, cancel := context.WithCancel(t.Context())
+		b := Start(ctx, p, len(ins), func(i int) []byte { return ins[i] })
 		defer b.End()
 		synctest.Wait()
 		seen, most := 0, b.kept
@@ -184,6 +185,11 @@ func TestOutputsAreBounded(t *testing.T) {
 		}
 		if ok, err := b.Run(2, ins[2], func(json.RawMessage) (bool, error) { return true, io.ErrClosedPipe }); !ok || err != io.ErrClosedPipe {
 			t.Errorf("%v, %v after a failed output", ok, err)
+		}
+		synctest.Wait()
+		cancel()
+		if ok, err := b.Run(2, ins[2], func(json.RawMessage) (bool, error) { return true, nil }); !ok || err != context.Canceled {
+			t.Errorf("%v, %v after the end of the context", ok, err)
 		}
 	})
 }
