@@ -90,6 +90,8 @@ func TestTapeLines(t *testing.T) {
 {"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":5}}`, ""},
 		{"vars", `{"dir":"send","vars":true,"msg":{"jsonrpc":"2.0","id":1,"method":"a","params":"${p}"}}
 {"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":5}}`, ""},
+		{"vars within text", `{"dir":"send","vars":true,"msg":{"jsonrpc":"2.0","id":1,"method":"a","params":"${p} x"}}
+{"dir":"send","vars":true,"msg":{"jsonrpc":"2.0","id":2,"method":"a","params":"x ${p}"}}`, "2 client params-structure /params \"${p} x\"\n3 client params-structure /params \"x ${p}\"\n"},
 		{"a number with too many digits", `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a","params":[1` + strings.Repeat("0", 10_000) + `]}}
 {"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":5}}`, ""},
 		{"secret", `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a","params":"…"}}`, ""},
