@@ -165,11 +165,12 @@ func TestProgress(t *testing.T) {
 	step("", "counting")
 	c.Warn("x")
 	step("7", "more than all")
+	c.Waiting("for more")
 	c.Clear()
 	want := "\r\x1b[K[....................]   0% start" +
 		"\r\x1b[K[####################] 100% all" + "\r\x1b[K" +
 		"\r\x1b[Kcounting" + "\r\x1b[K" + "rpcx: warning: x\n" +
-		"\r\x1b[K[####################] 100% more than all" + "\r\x1b[K"
+		"\r\x1b[K[####################] 100% more than all" + "\r\x1b[Kfor more" + "\r\x1b[K"
 	if got := out.String(); got != want {
 		t.Errorf("\n got %q\nwant %q", got, want)
 	}

@@ -23,6 +23,7 @@ func TestRowsAreJSON(t *testing.T) {
 	c.Warn(`look "out"`)
 	c.Note("serving")
 	c.Child(FromHook, []byte("\x1b[31mred"))
+	c.Trace("", wire.Recv, []byte("no JSON"), 0)
 	want := `{"log":{"level":"WARN","message":"disk\u001b[31m full","extra":{"free":3}}}
 {"stderr":{"from":"peer","text":"a line"}}
 {"stderr":{"from":"peer","text":"and another"}}
@@ -31,6 +32,7 @@ func TestRowsAreJSON(t *testing.T) {
 {"warning":"look \"out\""}
 {"note":"serving"}
 {"stderr":{"from":"hook","text":"\u001b[31mred"}}
+{"trace":{"dir":"recv","t":0,"text":"no JSON","bytes":7}}
 `
 	if got := out.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

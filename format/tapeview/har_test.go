@@ -64,7 +64,7 @@ func TestHAROfHTTP(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.what, c.got, c.want)
 		}
 	}
-	if watch.Timings.SSL != 2 || watch.Timings.Connect != 3 || watch.Timings.Wait != 6 || watch.Timings.Receive != 18 || watch.Time != 27 {
+	if watch.Timings.SSL != 2 || watch.Timings.Connect != 3 || watch.Timings.Wait != 6 || watch.Timings.Receive != 18 || watch.Time != 27 || add.Timings.SSL != -1 {
 		t.Errorf("timings: %+v, time %v", watch.Timings, watch.Time)
 	}
 	if note.Response.Status != 0 {
@@ -94,9 +94,11 @@ func TestHAROfUpgradesAndBytes(t *testing.T) {
 {"t":0.3,"conn":2,"http":{"method":"GET","url":"https://host/b","status":101,"times":{"start":0.25}}}
 {"t":0.4,"conn":2,"dir":"send","msg":{"method":"x"}}
 {"t":0.5,"conn":1,"close":{"code":1000}}
+{"t":0.6,"conn":3,"http":{"method":"GET","url":"https://host/c","status":101,"times":{"start":0.55}}}
+{"t":0.7,"conn":4,"open":{"endpoint":"ws://host/d"}}
 `)
 	entries := har(t, r, Options{}).Log.Entries
-	if len(entries) != 2 || len(entries[0].Messages) != 1 || len(entries[1].Messages) != 1 {
+	if len(entries) != 4 || entries[2].Timings.Receive != 0 || entries[3].Request.URL != "ws://host/d" || len(entries[0].Messages) != 1 || len(entries[1].Messages) != 1 {
 		t.Fatalf("%+v", entries)
 	}
 	if m := entries[0].Messages[0]; m.Opcode != 2 || m.Data != "/wA=" {

@@ -351,8 +351,8 @@ func TestManyStreams(t *testing.T) {
 }
 
 func TestFactsOfHTTP(t *testing.T) {
-	facts := httpFacts(&tape.HTTP{Proto: "HTTP/1.1", Request: [][2]string{{"Authorization", "Bearer abc"}}, Response: [][2]string{{"Content-Type", "a/b"}}})
-	if got, want := fmt.Sprint(facts), "[[Protocol HTTP/1.1] [> Authorization "+redact.Mark+"] [< Content-Type a/b]]"; got != want {
+	facts := httpFacts(&tape.HTTP{Proto: "HTTP/1.1", Times: tape.Times{TLS: 0.5}, Request: [][2]string{{"Authorization", "Bearer abc"}}, Response: [][2]string{{"Content-Type", "a/b"}}})
+	if got, want := fmt.Sprint(facts), "[[Protocol HTTP/1.1] [TLS 500ms] [> Authorization "+redact.Mark+"] [< Content-Type a/b]]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
