@@ -127,7 +127,7 @@ func TestMethodOfGeneratedSchemas(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"dialect":"introspect","methods":[{"name":"geo_add","kind":"stream","params":{
 		"allOf":[{"$ref":"#/$defs/Named"},{"type":"object","required":["shape","pair"],"properties":{
 			"shape":{"description":"What it is","allOf":[{"$ref":"#/$defs/Shape"}]},
-			"pair":{"type":"array","items":[{"type":"string"},{"type":"integer"}]},
+			"pair":{"items":[{"type":"string"},{"type":"integer"}]},
 			"n":{"type":"integer","minimum":0.0}}}]}},
 		{"name":"geo_find","kind":"stream","params":{"type":"object","required":["tree"],"properties":{
 			"tree":{"oneOf":[{"type":"object","required":["id"],"properties":{"id":{"type":"string","format":"uuid"}}},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}},{"type":"null"}]},

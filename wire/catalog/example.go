@@ -97,7 +97,8 @@ func requiredOf(schema json.RawMessage) []string {
 	return names
 }
 
-// typeOf returns the first type of a schema other than null, "object" for properties without a type, or "".
+// typeOf returns the first type of a schema other than null. Without a type, it returns "object" for properties, "array" for
+// items, or "".
 func typeOf(schema json.RawMessage) string {
 	raw := scan.Get(schema, "type")
 	if one := scan.String(raw); one != "" {
@@ -108,8 +109,11 @@ func typeOf(schema json.RawMessage) string {
 			return t
 		}
 	}
-	if scan.Get(schema, "properties") != nil {
+	switch {
+	case scan.Get(schema, "properties") != nil:
 		return "object"
+	case !branching(schema) && (scan.Get(schema, "items") != nil || scan.Get(schema, "prefixItems") != nil):
+		return "array"
 	}
 	return ""
 }
