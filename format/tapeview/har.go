@@ -130,7 +130,7 @@ func (h *harBuilder) exchange(row *Row) {
 	}
 	c := h.conn(row.Conn)
 	c.plain = true
-	e := h.add(&harEntry{url: row.HTTP.URL, http: row.HTTP, start: seconds(row.HTTP.Times.Start), head: row.Time, end: row.Time})
+	e := h.add(&harEntry{url: row.HTTP.URL, http: row.HTTP, start: seconds(row.HTTP.Times.Start), head: row.Time})
 	e.absolute(h.header.Endpoint)
 	c.last = e
 	if e.isStream() {
@@ -154,7 +154,6 @@ func (h *harBuilder) upgrade(row *Row) {
 	}
 	e := c.socket
 	e.url, e.http, e.start, e.head = row.HTTP.URL, row.HTTP, seconds(row.HTTP.Times.Start), row.Time
-	e.end = max(e.end, row.Time)
 	e.absolute(h.header.Endpoint)
 	if rest, ok := strings.CutPrefix(e.url, "http"); ok { // browsers show an upgrade with the URL of the WebSocket
 		e.url = "ws" + rest
@@ -241,7 +240,7 @@ func (h *harBuilder) without(c *harConn, call int) *harEntry {
 }
 
 func (h *harBuilder) alone(b harBody) *harEntry {
-	return h.add(&harEntry{url: harURL(h.header.Endpoint), start: b.time, head: b.time, end: b.time, request: []harBody{b}})
+	return h.add(&harEntry{url: harURL(h.header.Endpoint), start: b.time, head: b.time, request: []harBody{b}})
 }
 
 // leftOver adds an exchange for each sent message that has none.
