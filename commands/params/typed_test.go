@@ -139,8 +139,8 @@ func TestParamsWithFunctionsAreChecked(t *testing.T) {
 }
 
 func TestNoCheckSendsStrings(t *testing.T) {
-	r, err := typed(t, true, `limit=many`, `exact=true`, `zzz=1`)
-	if want := `{"limit":"many","exact":true,"zzz":"1"}`; err != nil || string(r.Params) != want {
+	r, err := typed(t, true, `limit=many`, `exact=true`, `zzz=1`, `tags[]=7`)
+	if want := `{"limit":"many","exact":true,"zzz":"1","tags":[7]}`; err != nil || string(r.Params) != want {
 		t.Errorf("got %s, %v, want %s", r.Params, err, want)
 	}
 }
