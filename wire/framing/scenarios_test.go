@@ -66,7 +66,7 @@ var headerScenarios = []scenario{
 	{name: "foreign header, strict", framing: "header", strict: true, in: "Host: x\r\nContent-Length: 7\r\n\r\n" + a, fault: `an unexpected header: "Host: x`},
 	{name: "own headers, strict", framing: "header", strict: true, in: "Content-Type: x\r\nContent-Length: 7\r\n\r\n" + a + "X-Y: z\r\nContent-Length: 7\r\n\r\n" + a, want: []string{a, a}},
 	{
-		name: "noise", framing: "header", limit: 4, in: "hello\nINFO: up\nContent-Length: 7\r\n\r\n" + a + "\nat 12:30: x\nContent-Length: 7\r\n\r\n" + a + "bye",
+		name: "noise", framing: "header", limit: 4, in: "hello\nINFO: up\nContent-Length: 7\r\n\r\n" + a + "\nat 12:30: x\r\nContent-Length: 7\r\n\r\n" + a + "bye",
 		want: []string{a, a}, noise: []string{"hello", "INFO: up", "at 12:30: x", "bye"},
 	},
 	{name: "too much noise", framing: "header", limit: 1, in: "hello\nagain\nContent-Length: 7\r\n\r\n" + a, noise: []string{"hello"}, fault: `the last: "again"`},
