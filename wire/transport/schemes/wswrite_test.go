@@ -2,6 +2,8 @@ package schemes
 
 import (
 	"bufio"
+	"errors"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -75,5 +77,28 @@ func sendsFrames(t *testing.T, send func(c wire.Conn, messages []string) error) 
 	}
 	if err := send(c, []string{"late"}); err == nil {
 		t.Error("a message was sent after Close")
+	}
+}
+
+// While the peer does not read, FlushNow returns at once. Flush writes the rest.
+func TestWSFlushNowDoesNotBlock(t *testing.T) {
+	sent, arrived := make(chan int, 1), make(chan error, 1)
+	defer close(sent)
+	w := dialed(t, rawWS(t, func(_ net.Conn, in *bufio.Reader) {
+		_, err := io.CopyN(io.Discard, in, int64(<-sent)*(10_000+8))
+		arrived <- err
+	}), transport.Config{}).(interface {
+		wire.Batcher
+		FlushNow() (bool, error)
+	})
+	n, done, err := 0, true, error(nil)
+	for ; done && err == nil; n++ {
+		_ = w.SendBuffered(make([]byte, 10_000))
+		done, err = w.FlushNow()
+	}
+	_, again := w.FlushNow()
+	sent <- n
+	if err := errors.Join(err, again, w.Flush(), <-arrived); err != nil {
+		t.Error(err)
 	}
 }
