@@ -18,12 +18,14 @@ import (
 	"rpcx/wire/transport"
 )
 
-// A second message makes the response an event stream at once, even if the first one is large.
+// A second message makes the response an event stream at once, even if the first one is large. All messages are reported to OnHold.
 func TestPostSecondMessageAfterALargeOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, "/", nil)
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		c := newPostConn(httptest.NewRecorder(), r, nil, transport.Config{CloseTimeout: time.Second})
+		accepted, held := 0, 0
+		c.OnHold(func(bytes int) { accepted, held = accepted+max(bytes, 0), held+bytes })
 		go c.serve()
 		began := time.Now()
 		for range 3 {
@@ -34,7 +36,9 @@ func TestPostSecondMessageAfterALargeOne(t *testing.T) {
 		if took := time.Since(began); took > 0 {
 			t.Errorf("Send took %v", took)
 		}
-		c.Close()
+		if c.Close(); accepted != 6*maxUnsent || held != 0 {
+			t.Errorf("%d bytes were held, and %d are after the end", accepted, held)
+		}
 	})
 }
 

@@ -178,7 +178,7 @@ func firstEvent(of *http.Response) string {
 	return lines.Text()
 }
 
-// The newest unread events are kept, up to a limit.
+// The newest unread events are kept, up to a limit. A reader that has closed does not delay further ones.
 func TestSessionKeepsSome(t *testing.T) {
 	conn, client := sessionOf(t)
 	big := `{"method":"news","params":"` + strings.Repeat("x", keptBytes/4) + `"}`
@@ -190,7 +190,8 @@ func TestSessionKeepsSome(t *testing.T) {
 	if err := conn.Send([]byte(`{"method":"last"}`)); err != nil {
 		t.Fatal(err)
 	}
-	lines, n := bufio.NewReader(client(http.MethodGet, "").Body), 0
+	standing := client(http.MethodGet, "").Body
+	lines, n := bufio.NewReader(standing), 0
 	for line := ""; line != "data: {\"method\":\"last\"}\n"; n++ {
 		var err error
 		if line, err = lines.ReadString('\n'); err != nil {
@@ -199,6 +200,13 @@ func TestSessionKeepsSome(t *testing.T) {
 	}
 	if n < 6 || n > 4*3 {
 		t.Errorf("%d lines were stored", n)
+	}
+	standing.Close()
+	defer time.AfterFunc(10*time.Second, func() { conn.Close() }).Stop()
+	for range 8 {
+		if err := conn.Send([]byte(big)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
