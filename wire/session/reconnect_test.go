@@ -12,6 +12,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/testkit"
+	"rpcx/wire/transport"
 )
 
 // The pauses between attempts double up to 30 s, until the time limit.
@@ -128,6 +129,22 @@ func TestReconnectEndsAtOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Renew is called once for each loss, even if a later attempt is refused again.
+func TestOneRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refused := wire.NewFault(wire.Auth, "no", nil)
+		c := dialAgain(t, Options{}, func(ctx context.Context, n int) error {
+			return []error{nil, refused, nobody(ctx, n), refused, refused}[n-1]
+		})
+		c.d.o.Reconnect.Renew = func(context.Context, *transport.Config) error { return nil }
+		c.far().goes()
+		<-c.d.Done()
+		if got := testkit.Failed(c.d.Err()); got != "failed auth" || len(c.attempts) != 4 {
+			t.Error(got, c.attempts)
+		}
+	})
 }
 
 // broken is a connection on which the peer violates the framing.

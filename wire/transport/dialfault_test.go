@@ -68,15 +68,16 @@ func (timeout) Temporary() bool { return false }
 
 func (timeout) Error() string { return "it took too long" }
 
-// A server can request a pause in seconds or until a date.
+// A server can request a pause in seconds or until a date. The failure contains only the beginning of the body.
 func TestRetryAfter(t *testing.T) {
 	for given, want := range map[string]int{
 		"": 0, "2": 2, "0.5": 1, " 3 ": 3, "-1": 0, "soon": 0, "999999": 24 * 3600,
 		time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat):      0,
 		time.Now().Add(100 * time.Hour).UTC().Format(http.TimeFormat): 24 * 3600,
 	} {
-		if got := retryAfter(&http.Response{Header: http.Header{"Retry-After": {given}}}); got != want {
-			t.Errorf("%q: %d s, not %d", given, got, want)
+		got := HTTPFault("x", &http.Response{Header: http.Header{"Retry-After": {given}}}, make([]byte, MaxErrorBody+1)).HTTP
+		if got.RetryAfter != want || len(got.Body) != MaxErrorBody {
+			t.Errorf("%q: %d s, not %d, with %d bytes", given, got.RetryAfter, want, len(got.Body))
 		}
 	}
 }

@@ -226,7 +226,7 @@ func TestStreamOfAClosedClient(t *testing.T) {
 	if msg, err := first.Recv(); string(msg) != want {
 		t.Fatalf("%s, %v", msg, err)
 	}
-	_, second, _ := open("2")
+	_, second, ended := open("2")
 	want = item("s2", 1)
 	if msg, err := second.Recv(); string(msg) != want {
 		t.Fatalf("%s, %v", msg, err)
@@ -238,6 +238,12 @@ func TestStreamOfAClosedClient(t *testing.T) {
 	want = item("s2", 2)
 	if msg, err := second.Recv(); string(msg) != want {
 		t.Errorf("the other client got %s, %v", msg, err)
+	}
+	_ = server.Send([]byte(`{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s2","done":true}}`))
+	_, _ = second.Recv()
+	<-ended
+	if _, streams, _ := posts.sized(); streams != 1 {
+		t.Errorf("%d streams are stored", streams)
 	}
 	_ = server.Close()
 	if tape := read(); !strings.Contains(tape, `"subscription":"s1","result":3}`) {

@@ -25,6 +25,7 @@ func TestAssembler(t *testing.T) {
 		{"a length of 16 bits", "", "\x81\x7e\x00\x7e" + strings.Repeat("x", 126), "text " + strings.Repeat("x", 126)},
 		{"close", "", "\x88\x05\x0f\xa1bye", "close 4001 bye"},
 		{"close without a code", "", "\x88\x00", "close 1005 "},
+		{"just not too long", "", "\x82\x7e\x01\x00" + strings.Repeat("x", 256), "binary " + strings.Repeat("x", 256)},
 		{"too long", "", "\x82\x7e\x01\x01" + strings.Repeat("x", 257) + "\x81\x01y", "unseen|text y"},
 		{"reserved bits without an extension", "", "\xc1\x01x\x81\x01y", "unseen|text y"},
 		{"compressed", "permessage-deflate", "\xc1\x07\xf2\x48\xcd\xc9\xc9\x07\x00", "text Hello"},
