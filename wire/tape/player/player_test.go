@@ -550,6 +550,22 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// Status requests for a running job are not compared if their numbers differ, even if the client asks again after the job's end.
+func TestDiffOfJobs(t *testing.T) {
+	polled := func(states ...string) *transcript.Transcript {
+		lines := ""
+		for i, state := range states {
+			lines += fmt.Sprintf(`> {"type":"job_status","id":"%d","jobId":"j"}`+"\n"+`< {"type":"job_status_result","id":"%[1]d","jobId":"j","state":"%s"}`+"\n", i, state)
+		}
+		return read(t, lines)
+	}
+	const running = `running","progress":"`
+	found := differences(t, polled(running+"1", running+"2", "completed", "completed"), polled(running+"3", running+"4", running+"5", running+"6", "completed"))
+	if got := texts(found); !strings.HasPrefix(got, "missing 8 ") || strings.Count(got, "\n") != 2 {
+		t.Error(got)
+	}
+}
+
 // If one tape has more connections, their messages are missing or extra.
 func TestDiffOfMoreConnections(t *testing.T) {
 	one := read(t, approve)
