@@ -78,7 +78,7 @@ func TestListenerGuard(t *testing.T) {
 		"an allowed origin":                      {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example\n"+js, "{}"), 200, "Access-Control-Allow-Origin: https://app.example"},
 		"a longer name than the allowed origin":  {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example.evil\n"+js, "{}"), 403, ""},
 		"two origins":                            {"http://127.0.0.1:0/rpc", origin, post("/rpc", "localhost", "Origin: https://app.example\nOrigin: http://evil\n"+js, "{}"), 403, ""},
-		"any origin":                             {"http://127.0.0.1:0/rpc", transport.Config{Listening: transport.Listening{AllowOrigin: []string{"*"}}}, post("/rpc", "localhost", "Origin: null\n"+js, "{}"), 200, ""},
+		"any origin":                             {"http://127.0.0.1:0/rpc", transport.Config{Listening: transport.Listening{AllowOrigin: []string{"*"}}}, post("/rpc", "localhost", "Origin: null\n"+js, "{}"), 200, "Vary: Origin"},
 		"a preflight request": {
 			"http://127.0.0.1:0/rpc",
 			transport.Config{Listening: transport.Listening{AllowOrigin: origin.AllowOrigin, Token: "t"}},
