@@ -169,6 +169,8 @@ var netstringScenarios = []scenario{
 	{name: "a browser's request", framing: "netstring", strict: true, in: "POST / HTTP/1.1\r\nContent-Length: 7\r\n\r\n7:" + a + ",", fault: "POST / H"},
 	{name: "noise", framing: "netstring", limit: 4, in: "hello\n2026 is a year\n7:" + a + ",\n12:30 up\n13:" + b + ",12:30", want: []string{a, b}, noise: []string{"hello", "2026 is a year", "12:30 up", "12:30"}},
 	{name: "noise at the end", framing: "netstring", limit: 4, in: "7:" + a + ",bye", want: []string{a}, noise: []string{"bye"}},
+	{name: "noise just not too long", framing: "netstring", max: 50, limit: 3, in: noisy(50) + "\n7:" + a + ",", want: []string{a}, noise: []string{noisy(50)}},
+	{name: "noise just too long", framing: "netstring", max: 50, limit: 3, in: noisy(51) + "\n7:" + a + ",", fault: "limit of 50 bytes"},
 	{name: "too much noise", framing: "netstring", limit: 1, in: "hello\nagain\n7:" + a + ",", noise: []string{"hello"}, fault: "again"},
 }
 

@@ -13,6 +13,17 @@ import (
 	"rpcx/wire"
 )
 
+// A session name has up to 64 letters, digits, dots, dashes and underscores.
+func TestCheckName(t *testing.T) {
+	for name, ok := range map[string]bool{
+		"azAZ09._-": true, strings.Repeat("a", 64): true, strings.Repeat("a", 65): false, "": false, "-a": false, "a@": false, "a[": false, "a/": false, "a:": false,
+	} {
+		if err := CheckName(name); (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
 // TestPlace checks which directory has the sockets, and that only this user may enter it.
 func TestPlace(t *testing.T) {
 	run, temp := t.TempDir(), filepath.Join(t.TempDir(), strings.Repeat("x", maxSocketPath))
