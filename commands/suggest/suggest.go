@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
@@ -82,12 +83,12 @@ func Job(run *env.Env, f *wire.Fault, m *catalog.Method) {
 	f.Fix = job.WithArgs(job.Args)
 }
 
-var unknown = regexp.MustCompile(`(?i)\b(unknown|no|not found|not exist)\b`)
+var unknown = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(unknown|no|not found|not exist)\b`) })
 
 // isMethodUnknown reports whether an error's message names the method and calls it unknown.
 func isMethodUnknown(f *wire.Fault) bool {
 	before, after, ok := strings.Cut(f.RPC.Message, f.Method)
-	return ok && f.Method != "" && unknown.MatchString(before+" "+after)
+	return ok && f.Method != "" && unknown().MatchString(before+" "+after)
 }
 
 // nearestOf returns the method that a peer suggests in an error's data, or "".
