@@ -13,6 +13,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/session/rundir"
 )
 
 // A jobVerb is a subcommand of rpcx job.
@@ -169,7 +170,7 @@ func (v jobVerb) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []strin
 	case jobs.Lasting || v.kind == dialect.JobList && jobs.Journal: // such jobs and journals outlive connections
 	case v.kind != dialect.JobRun && e.Socket == "":
 		f := l.Usage("a job ends with its connection")
-		f.Fix = l.ForCommand("connect", l.Args[:1], "--session=work")
+		f.Fix = l.ForCommand("connect", l.Args[:1], "--session="+rundir.FreeName())
 		f.Hint = "open a session: rpcx connect " + wire.Quote(l.Args[0]) + " --session NAME, then rpcx job " + v.name + " @NAME"
 		return f
 	}

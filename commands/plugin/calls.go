@@ -17,6 +17,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/scan"
+	"rpcx/wire/session/rundir"
 )
 
 // A verb is a subcommand of rpcx plugin that makes one call.
@@ -159,7 +160,7 @@ func noSession(run *env.Env, e endpoint.Endpoint) error {
 	if e.Demo == "" && !strings.HasPrefix(at, options.PluginDialect+"+") && !strings.HasPrefix(at, "@") {
 		at = options.PluginDialect + "+" + at
 	}
-	more := []string{"--session=p"}
+	more := []string{"--session=" + rundir.FreeName()}
 	if strings.HasPrefix(at, "@") {
 		more = append(more, "--dialect="+options.PluginDialect)
 	}

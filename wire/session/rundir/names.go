@@ -9,6 +9,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -169,6 +171,17 @@ func SessionNames() (names []string) {
 		return nil
 	}
 	return wire.Map(Sockets(dir, PrefixSession), func(path string) string { return strings.TrimPrefix(filepath.Base(path), PrefixSession) })
+}
+
+// FreeName returns a name for a session that no session or profile has.
+func FreeName() string {
+	names, _ := profile.Names()
+	names = append(names, SessionNames()...)
+	name := "work"
+	for n := 2; slices.Contains(names, name); n++ {
+		name = "work" + strconv.Itoa(n)
+	}
+	return name
 }
 
 // NotFound returns the Fault for an @NAME that is neither a session nor a profile. It reports why the session ended, or
