@@ -61,7 +61,7 @@ func Run(ctx context.Context, r *request.Request, jobs int64, unordered bool) er
 func (b *batch) someFailed(first *firstError) error {
 	f := wire.AsFault(request.SomeFailed())
 	if first.fault != nil {
-		if suggest.Call(b.Env, first.fault, b.types.known(first.fault.Method)); first.fault.Hint != "" {
+		if suggest.Call(b.Env, first.fault, b.types.known(first.fault.Method), false); first.fault.Hint != "" {
 			f.Hint = fmt.Sprintf("line %d, %s: %s", first.line, wire.Quote(first.fault.Method), first.fault.Hint)
 		}
 	}

@@ -107,7 +107,7 @@ func (p *prompt) end(c *call, cat *catalog.Catalog, err error) {
 		p.Print.Idle()
 		p.Env.Console.Note(c.method + ": cancelled")
 	default:
-		suggest.Call(p.Env, f, cat)
+		suggest.Call(p.Env, f, cat, false)
 		p.failed(f)
 	}
 }

@@ -131,11 +131,7 @@ func (c *ResponsePrinter) Suggest(err error) {
 	if f == nil || f.Kind != wire.RPCError {
 		return
 	}
-	hasJobs := all.Named(c.conv.Dialect()).Jobs != nil
-	if hasJobs && c.Catalog != nil && f.RPC != nil && string(f.RPC.Code) != "-32602" {
-		suggest.Job(c.env, f, c.Catalog.Method(f.Method))
-	}
-	suggest.Call(c.env, f, c.Catalog)
+	suggest.Call(c.env, f, c.Catalog, all.Named(c.conv.Dialect()).Jobs != nil)
 	if c.Catalog == nil {
 		if cat := c.jobs(f); cat != nil {
 			suggest.Job(c.env, f, cat.Method(f.Method))

@@ -55,7 +55,7 @@ func (c *ResponsePrinter) endStream(err error) error {
 	case f.Kind == wire.Closed && c.Watch != nil && f.Close != nil && f.Close.Clean:
 		return c.warnUnhandled(nil) // a peer may end a subscription by closing without an error
 	case f.Kind == wire.RPCError:
-		suggest.Call(c.env, f, nil)
+		suggest.Call(c.env, f, nil, false)
 	case f.Kind == wire.Timeout || f.Kind == wire.Closed:
 		return c.warnUnhandled(err)
 	}
@@ -132,7 +132,7 @@ func (s *trigger) end(c *ResponsePrinter, err error) error {
 		return err
 	}
 	if failed.Kind == wire.RPCError {
-		suggest.Call(c.env, failed, nil)
+		suggest.Call(c.env, failed, nil, false)
 	}
 	return failed
 }

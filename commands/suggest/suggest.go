@@ -21,13 +21,18 @@ import (
 )
 
 // Call completes f, the failure of a call, with a corrected command line: with a method that the peer or the catalog has,
-// if one is similar, or with parameters that the peer may accept.
-func Call(run *env.Env, f *wire.Fault, cat *catalog.Catalog) {
-	if f.RPC != nil && f.Hint == "" && string(f.RPC.Code) == "-32602" {
+// if one is similar, with parameters that the peer may accept, or as a job if the dialect has jobs.
+func Call(run *env.Env, f *wire.Fault, cat *catalog.Catalog, hasJobs bool) {
+	switch {
+	case f.RPC == nil || f.Hint != "":
+		return
+	case string(f.RPC.Code) == "-32602":
 		invalidParams(run, f, cat)
 		return
+	case hasJobs:
+		Job(run, f, cat.Method(f.Method))
 	}
-	if f.RPC == nil || f.Hint != "" || string(f.RPC.Code) != "-32601" && f.RPC.Kind != "unknown_command" {
+	if f.Hint != "" || string(f.RPC.Code) != "-32601" && f.RPC.Kind != "unknown_command" {
 		return
 	}
 	if cat != nil {
