@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -38,7 +39,7 @@ func startShell(patience context.Context, command string, env []string) (*proces
 	fromStderr, stderr, err3 := child.PipeFrom()
 	defer closeFiles(stdin, stdout, stderr)
 	p := &process{patience: patience, stdin: toStdin, stdout: fromStdout, stderr: fromStderr}
-	err := errors.Join(err1, err2, err3)
+	err := cmp.Or(err1, err2, err3)
 	if err == nil {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
 		p.Process, err = child.Start(cmd)
