@@ -24,7 +24,7 @@ type exchangeState struct {
 	cancel  context.CancelFunc
 	posts   chan struct{} // a semaphore
 	recv    sync.Mutex
-	renewal sync.Mutex // held during a renewal
+	renewal chan struct{} // a semaphore of one
 
 	// The Peer's lock guards these fields.
 	lost     int // how often the peer has ended the session
@@ -182,8 +182,12 @@ func (p *Peer) begin(o *outgoing) int {
 // renewSession repeats the handshake for the call s, unless another call has done so since the renewal with number
 // count. It reports whether the session can be used again.
 func (p *Peer) renewSession(ctx context.Context, count int, s *stream) bool {
-	p.exchanges.renewal.Lock()
-	defer p.exchanges.renewal.Unlock()
+	select {
+	case p.exchanges.renewal <- struct{}{}:
+		defer func() { <-p.exchanges.renewal }()
+	case <-ctx.Done():
+		return false
+	}
 	p.mu.Lock()
 	if p.exchanges.renewed > count {
 		p.mu.Unlock()

@@ -381,14 +381,17 @@ func TestExchangeAnswersItsOwnArray(t *testing.T) {
 	})
 }
 
-// If the session has expired, concurrent calls start one new session, and all of them succeed.
+// If the session has expired, concurrent calls start one new session, and all of them succeed. A cancelled call does not wait for it.
 func TestExchangesAnewTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := true
 		var notes []string
-		lost := make(chan struct{})
-		p := post(t, peer.Options{Note: func(n peer.Note) { notes = append(notes, n.Text) }}, func(_ context.Context, msg string, say func(string)) error {
-			if over {
+		lost, noted := make(chan struct{}), make(chan struct{})
+		p := post(t, peer.Options{Note: func(n peer.Note) {
+			notes = append(notes, n.Text)
+			<-noted
+		}}, func(_ context.Context, msg string, say func(string)) error {
+			if over || strings.Contains(msg, "cancelled") {
 				<-lost
 				return wire.NewFault(wire.Unreachable, "it has ended the session", wire.ErrSessionLost)
 			}
@@ -406,6 +409,15 @@ func TestExchangesAnewTogether(t *testing.T) {
 		synctest.Wait()
 		over = false
 		close(lost)
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		s, _ := p.Open(ctx, dialect.Op{Kind: dialect.Call, Method: "cancelled"})
+		synctest.Wait()
+		cancel()
+		if _, err := s.Next(t.Context()); err == nil {
+			t.Error("a cancelled call has a response")
+		}
+		close(noted)
 		wg.Wait()
 		if len(notes) != 1 {
 			t.Errorf("notes: %q, want 1", notes)

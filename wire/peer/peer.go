@@ -160,6 +160,7 @@ func New(conn wire.Conn, codec dialect.Codec, o Options) *Peer {
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.exchanges.ctx, p.exchanges.cancel = context.WithCancel(context.Background())
 	p.exchanges.posts = make(chan struct{}, maxPosts)
+	p.exchanges.renewal = make(chan struct{}, 1)
 	p.requests = inbound.NewRequests(p.o.MaxInbound)
 	p.can.RequestID, p.can.AnswerID = cmp.Or(p.can.RequestID, "id"), cmp.Or(p.can.AnswerID, "id")
 	p.calls.unsolicited, p.outbox.budget = p.can.Unsolicited, p.o.Budget
