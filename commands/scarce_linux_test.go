@@ -75,7 +75,8 @@ func TestScarceSystem(t *testing.T) {
 				case status == 0 && stdout == full:
 					return false
 				case strings.Contains(stderr, "fatal error: runtime:"): // Go cannot start a program with so few
-				case status == 0, status >= 70 && status != 74, !strings.Contains(strings.ToLower(stderr), because), regexp.MustCompile("(?i)"+because+".*"+because).MatchString(stderr):
+				case status == 0, status >= 70 && status != 74, !strings.Contains(strings.ToLower(stderr), because),
+					regexp.MustCompile("(?i)" + because + ".*" + because).MatchString(stderr):
 					t.Errorf("%s status %d\n%s%s", limit, status, stdout, stderr)
 				}
 				return true
