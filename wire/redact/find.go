@@ -158,7 +158,7 @@ func prefixed(text []byte, i int) (from, to int) {
 
 // isWords reports whether text consists of lower-case words with hyphens between them.
 func isWords(text []byte) bool {
-	return bytes.IndexByte(text, '-') >= 0 && bytes.IndexFunc(text, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }) < 0
+	return bytes.ContainsRune(text, '-') && !bytes.ContainsFunc(text, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') })
 }
 
 // dashed finds a PEM private key, or the value of an option that means a secret, at two hyphens.

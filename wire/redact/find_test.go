@@ -90,7 +90,7 @@ func TestHarmlessStrings(t *testing.T) {
 		"git@github.com:ada/repo.git", "ssh://git@github.com:22/ada/repo.git", "https://git@example.com/x.git", "mailto:ada@example.com",
 		"https://h:8080/@scope/pkg@1.2.3", "http://[::1]:80/a@b", "file:///C:/Users/ada/x@y.txt", "file:///home/ada/%40types/node", "npm:@scope/pkg@1.0.0",
 		"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-		"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----", "sk-circle-fade-dot-and-more-dots", "task-abcdefghijklmnopqrstuvw",
+		"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----", "sk-circle-fuzzy-dot-and-more-dots", "task-abcdefghijklmnopqrstuvw",
 		"npm_config_registry_something_long_name", "ghp_short", "AKIA", "AIzawa", "risk-averse-people-buy-bonds", "hf_hub_download_and_more_of_that",
 		"bearer of news", "the bearer said", "Basic training", "Basic authentication", "Bearer token", `Bearer realm="x", error="invalid_token"`,
 		"const token=getToken();", "if (token==x) return", "password=config.get(x)", "f(token=tok, password=pw)", "TOKEN=$TOKEN", "--password <password>", "password=", "max_tokens=4096",
