@@ -2,7 +2,6 @@ package peer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"rpcx/wire"
@@ -280,35 +279,4 @@ func (p *Peer) sendArrayLocked(a *inbound.Array) {
 	if len(replies) > 0 {
 		p.sendLocked(outgoing{msg: scan.ArrayOf(replies...)})
 	}
-}
-
-// ask passes a request that is part of another message to the handler (see dialect.Connection).
-func (p *Peer) ask(ctx context.Context, key, method string, params json.RawMessage) (result json.RawMessage, err error) {
-	h := p.handler
-	if h.Handle == nil || h.Ignores != nil && h.Ignores(method) {
-		return nil, wire.ErrUnsupported
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(p.ctx, cancel)()
-	id := scan.AppendQuoted(nil, key)
-	var raw scan.Object
-	raw.Text("jsonrpc", "2.0")
-	raw.Add("id", id)
-	raw.Text("method", method)
-	if params != nil {
-		raw.Add("params", params)
-	}
-	in := &dialect.Inbound{Msg: wire.Message{Kind: wire.Request, ID: id, Method: method, Params: params, Raw: raw.End()}}
-	in.Emit = func(ev wire.Event) error {
-		if ev.Kind == wire.Data {
-			result = ev.Data
-		}
-		return nil
-	}
-	returned, err := h.Handle(ctx, in)
-	if !in.Answered {
-		result = returned
-	}
-	return result, err
 }

@@ -2,8 +2,8 @@
 // differ only in their handlers.
 //
 // One goroutine reads, decodes and routes messages. Another one writes, many messages at a time, and runs only while
-// messages are queued. Each request from the peer has a goroutine of its own. The peer's notifications share one
-// goroutine, which keeps them in order. All of them have ended when Close returns.
+// messages are queued. Each request from the peer runs in a goroutine, which afterwards serves a request that waited for
+// its end. The peer's notifications share one goroutine, which keeps them in order. All of them have ended when Close returns.
 //
 // calls.owner determines once to which call a message belongs. A response belongs to the local call with its id. An
 // item belongs to the stream that it names, or else to the local call with its id. Any other message is a notification.
@@ -24,6 +24,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/peer/ending"
 	"rpcx/wire/peer/inbound"
+	"rpcx/wire/scan"
 )
 
 const (
@@ -255,4 +256,35 @@ func (p *Peer) CallOp(ctx context.Context, op dialect.Op) (result json.RawMessag
 			result = bytes.Clone(ev.Data)
 		}
 	}
+}
+
+// ask passes a request that is part of another message to the handler (see dialect.Connection).
+func (p *Peer) ask(ctx context.Context, key, method string, params json.RawMessage) (result json.RawMessage, err error) {
+	h := p.handler
+	if h.Handle == nil || h.Ignores != nil && h.Ignores(method) {
+		return nil, wire.ErrUnsupported
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(p.ctx, cancel)()
+	id := scan.AppendQuoted(nil, key)
+	var raw scan.Object
+	raw.Text("jsonrpc", "2.0")
+	raw.Add("id", id)
+	raw.Text("method", method)
+	if params != nil {
+		raw.Add("params", params)
+	}
+	in := &dialect.Inbound{Msg: wire.Message{Kind: wire.Request, ID: id, Method: method, Params: params, Raw: raw.End()}}
+	in.Emit = func(ev wire.Event) error {
+		if ev.Kind == wire.Data {
+			result = ev.Data
+		}
+		return nil
+	}
+	returned, err := h.Handle(ctx, in)
+	if !in.Answered {
+		result = returned
+	}
+	return result, err
 }
