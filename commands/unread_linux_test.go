@@ -23,6 +23,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 	if testing.Short() || testkit.Race {
 		t.Skip("the race detector needs memory; scripts/check also runs this test without it")
 	}
+	t.Parallel()
 	for _, c := range []struct {
 		transport                    string
 		clients, answers, size, most int
