@@ -264,7 +264,8 @@ func (r *rawPipe) Finish(ctx context.Context) error {
 	}()
 	select {
 	case <-done:
-		if l != nil && l.p.Settle(ctx) != nil {
+		// The handlers of a session continue after the pipe.
+		if l != nil && r.hub.d.o.Shared == nil && l.p.Settle(ctx) != nil {
 			return context.Cause(ctx)
 		}
 		if err := r.Err(); err != nil {

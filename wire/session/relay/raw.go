@@ -30,9 +30,9 @@ type RawPipe interface {
 	// its id unless that id is in use. While rpcx reconnects, Send waits.
 	Send(ctx context.Context, msg []byte) error
 	// Finish declares that the user will send no more messages. Requests of the peer that are pending, or arrive later,
-	// get -32603. Finish waits, at most until ctx ends, for the responses to the user's messages and to the peer's
-	// requests. It fails if a response cannot arrive: the connection was lost, the peer rejected the request, or the
-	// response was invalid.
+	// get -32603. Finish waits, at most until ctx ends, for the responses to the user's messages and, except in a
+	// session, to the peer's requests. It fails if a response cannot arrive: the connection was lost, the peer rejected
+	// the request, or the response was invalid.
 	Finish(ctx context.Context) error
 	// Stop makes Recv return io.EOF after the queued messages.
 	Stop()
