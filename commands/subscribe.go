@@ -89,7 +89,7 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 	}
 	o.Calls(rest)
 	r.Args, r.Idle, r.Stop = rest, o.Time.Idle.Or(0), o.StopConditions
-	r.Read = request.ReadOptions{Stream: true, Choose: o.choose != "", Watch: o.watchOp(), Grace: time.Duration(o.grace)}
+	r.Read = request.ReadOptions{Stream: true, Choose: o.choose != "", Watch: o.watchOp(), WatchEnds: e.OnlyResponds(), Grace: time.Duration(o.grace)}
 	r.Op = dialect.Op{Kind: dialect.Subscribe, Lasting: o.lasting(), Beside: o.beside}
 	if r.Op.Unsubscribe, r.Op.UnsubscribeParams, err = parseUnsubscribe(o.unsubscribe); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (o *subscribeOptions) check(l *cmdline.CommandLine, e endpoint.Endpoint, re
 			WithHint(`store the events of METHOD with rpcx connect ENDPOINT --session NAME --subscribe METHOD`)
 	case len(rest) > 0 && rest[0] == "", len(rest) == 0 && o.choose == "" && len(o.method) == 0 && o.since < 0:
 		return l.Usage("the method is missing").WithHint("name one, or print notifications with --method NAME or --select EXPR")
-	case len(rest) == 0 && e.IsHTTP() && e.Reversed == "" && e.Spec().Transport.Sessions == nil:
+	case len(rest) == 0 && e.OnlyResponds():
 		return l.Usage("over HTTP, rpcx receives only responses to its requests, and METHOD is missing").
 			WithHint("name the METHOD that opens the stream, or use a WebSocket, whose peer can send notifications: ws:// instead of http://")
 	}

@@ -115,6 +115,9 @@ var ErrUnsupported = errors.New("not part of this dialect")
 // ErrUnanswered is the cause of a Fault if an HTTP request reached the peer, but its response was lost.
 var ErrUnanswered = errors.New("the response was lost")
 
+// ErrResponseEnded is the cause of a Fault if an HTTP response ended properly, but before the stream that it carried.
+var ErrResponseEnded = errors.New("the response has ended")
+
 // Usagef returns a Fault of kind Usage.
 func Usagef(format string, args ...any) *Fault {
 	return NewFault(Usage, fmt.Sprintf(format, args...), nil)

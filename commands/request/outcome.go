@@ -37,6 +37,9 @@ func (c *ResponsePrinter) end(err error) error {
 		if c.state == someFailed {
 			return SomeFailed()
 		}
+		if c.WatchEnds {
+			c.state = lost
+		}
 		return nil
 	}
 	if c.deadline.Ctx.Err() != nil {

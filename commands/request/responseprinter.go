@@ -20,6 +20,7 @@ import (
 type ReadOptions struct {
 	Method        string
 	Watch         *dialect.Op // selects notifications to print; nil for only the response
+	WatchEnds     bool        // Watch ends with the response to its request, because the peer sends nothing else
 	Choose        bool        // --select was given
 	Stream        bool        // a stream follows the response
 	Many          bool        // there are several responses, and reading continues after an error
@@ -61,7 +62,7 @@ type readState uint8
 const (
 	nothingWrong readState = iota
 	someFailed             // with Many, a response was an error
-	lost                   // the connection ended
+	lost                   // the connection, or the request's exchange (WatchEnds), ended
 	incomplete             // events were lost because rpcx read too slowly
 )
 

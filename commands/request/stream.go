@@ -3,6 +3,7 @@ package request
 import (
 	"context"
 	"errors"
+	"io"
 	"strconv"
 	"time"
 
@@ -48,6 +49,8 @@ func (c *ResponsePrinter) endStream(err error) error {
 	switch {
 	case errors.Is(cause, options.ErrForElapsed):
 		return c.warnUnhandled(nil)
+	case f == nil && c.state == lost:
+		return c.warnUnhandled(err)
 	case f == nil:
 		return err
 	case c.deadline.OnIdle() && f == wire.AsFault(cause):
@@ -68,7 +71,7 @@ type trigger struct {
 	stream dialect.Stream
 	stop   context.CancelFunc
 	done   chan struct{}
-	failed error // the failure of the request, valid after done
+	failed error // the failure of the request or, with WatchEnds, of its exchange; valid after done
 }
 
 // doWatching prints the messages for c.Watch. If op has a method, it sends op as the trigger.
@@ -80,7 +83,7 @@ func (c *ResponsePrinter) doWatching(op dialect.Op) error {
 	if op.Method == "" {
 		return c.endStream(c.Read(st))
 	}
-	t, err := startTrigger(c, op)
+	t, err := startTrigger(c, op, st)
 	if err != nil {
 		return c.endStream(env.Cause(c.deadline.Ctx, err))
 	}
@@ -88,7 +91,8 @@ func (c *ResponsePrinter) doWatching(op dialect.Op) error {
 }
 
 // startTrigger sends op. If op fails, and not because the connection closed, c.deadline is cancelled with the failure.
-func startTrigger(c *ResponsePrinter, op dialect.Op) (*trigger, error) {
+// With WatchEnds, watch ends with the exchange of op.
+func startTrigger(c *ResponsePrinter, op dialect.Op, watch dialect.Stream) (*trigger, error) {
 	st, err := c.conv.Open(c.deadline.Ctx, op)
 	if err != nil {
 		return nil, err
@@ -102,8 +106,17 @@ func startTrigger(c *ResponsePrinter, op dialect.Op) (*trigger, error) {
 		if f := wire.AsFault(s.failed); f != nil && f.Kind != wire.Closed { // earlier messages are still printed
 			c.deadline.Cancel(f)
 		}
-		for err := s.failed; err == nil; _, err = st.Next(ctx) {
+		err := s.failed
+		for ; err == nil; _, err = st.Next(ctx) {
 			c.deadline.Touch()
+		}
+		if c.WatchEnds && ctx.Err() == nil {
+			if err != io.EOF && !errors.Is(err, wire.ErrResponseEnded) {
+				s.failed = err
+			}
+			if err := dialect.Finish(ctx, watch); err != nil {
+				c.deadline.Cancel(err)
+			}
 		}
 	}()
 	return s, nil
@@ -121,8 +134,8 @@ func answered(ctx context.Context, st dialect.Stream, method string) error {
 	return nil
 }
 
-// end cancels the request's stream. err is the outcome of the watch, unless the response is an error or the connection
-// was lost before it.
+// end cancels the request's stream. err is the outcome of the watch, unless the response is an error, or the connection
+// was lost before it or, with WatchEnds, before the end of the exchange.
 func (s *trigger) end(c *ResponsePrinter, err error) error {
 	s.stop()
 	<-s.done

@@ -89,6 +89,11 @@ func (e Endpoint) CodecOptions(limits wire.Options) dialect.CodecOptions {
 // IsHTTP reports whether messages are sent with HTTP POST.
 func (e Endpoint) IsHTTP() bool { return e.Address.IsHTTP() && !e.Resolves() }
 
+// OnlyResponds reports whether the peer sends only responses to HTTP requests.
+func (e Endpoint) OnlyResponds() bool {
+	return e.IsHTTP() && e.Reversed == "" && e.Spec().Transport.Sessions == nil
+}
+
 // Resolves reports whether the address is an HTTP server that returns the URL of the WebSocket to use.
 func (e Endpoint) Resolves() bool {
 	t := e.Spec().Transport

@@ -145,7 +145,7 @@ func (p *Peer) unansweredLocked(s *stream) error {
 	case s.exchange.session < p.exchanges.lost:
 		f.Kind, f.Message = wire.Closed, sessionEnded
 	default:
-		f.Message = "the stream ended with neither done nor error"
+		f.Message, f.Err = "the stream ended with neither done nor error", wire.ErrResponseEnded
 	}
 	return f
 }
