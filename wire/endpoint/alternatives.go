@@ -18,8 +18,8 @@ type alternative struct {
 	schemes []string // the schemes to which it applies; nil for all
 	applies func(f *wire.Fault, e Endpoint) bool
 	to      map[string]string // maps schemes to the schemes to try; nil to keep the scheme and select the default dialect
-	reason  string
-	proven  bool // the failure has no other explanation
+	reason  string            // "" if the failure's message contains it
+	proven  bool              // the failure has no other explanation
 }
 
 // These maps contain the scheme to try for each scheme: without TLS, with TLS, HTTP POST instead of WebSocket,
@@ -74,7 +74,7 @@ var alternatives = []alternative{
 		},
 	},
 	{
-		to: unframed, reason: "the response is not HTTP",
+		to: unframed, // the message says that the response is not HTTP
 		applies: func(f *wire.Fault, e Endpoint) bool {
 			_, _, err := net.SplitHostPort(e.Address.Host)
 			return err == nil && strings.Contains(f.Message, "malformed HTTP")

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 
 // DialFault converts the error of a failed dial to a Fault that contains the address and the reason. where is the
 // redacted address, and limit is the connect timeout. ctx is the caller's context, which does not include that timeout.
+// The kind is Protocol if the peer's response is not valid HTTP.
 func DialFault(ctx context.Context, where string, limit time.Duration, err error) *wire.Fault {
 	if f := wire.AsFault(err); f != nil {
 		return f
@@ -33,8 +35,14 @@ func DialFault(ctx context.Context, where string, limit time.Duration, err error
 		f.Message, f.Err = fmt.Sprintf("stopped connecting to %s: %v", where, cause), cause
 		return f
 	}
+	op, ok := errors.AsType[*net.OpError](err)
+	proxy := ok && op.Op == "proxyconnect"
+	if why := NotHTTP(err); why != "" && !proxy {
+		f.Kind, f.Message = wire.Protocol, where+": "+why
+		return f
+	}
 	why := explain(f, limit, err)
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
+	if proxy {
 		if why == NoTLS {
 			f.Hint = "for a proxy without TLS use http://HOST:PORT"
 		}
@@ -53,6 +61,20 @@ const (
 
 // OfProxy reports whether the proxy could not be reached, which reveals nothing about the peer.
 func OfProxy(f *wire.Fault) bool { return strings.Contains(f.Message, ": "+viaProxyText) }
+
+// notHTTP lists parts of net/http's errors about responses that are not valid. It has no error types for them. Each part
+// has a space, so that no host name contains it.
+var notHTTP = []string{"malformed HTTP", "malformed MIME", "chunk length", "chunked ", " Content-Length", "transfer encoding", "headers exceeded"}
+
+// NotHTTP returns what is wrong with a response if err means that it is not valid HTTP, or "".
+func NotHTTP(err error) string {
+	text := Root(err).Error()
+	if !slices.ContainsFunc(notHTTP, func(part string) bool { return strings.Contains(text, part) }) {
+		return ""
+	}
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "net/"), "http: ")
+	return "the response is not valid HTTP: " + FirstLine([]byte(text))
+}
 
 // withoutEOF returns err as a cause for which errors.Is does not find io.EOF. A connection that ends before its
 // handshake has failed, but io.EOF stands for the regular end of a stream.

@@ -99,18 +99,14 @@ func (h *httpConn) broken(err error) error {
 		return err
 	}
 	if err == io.ErrUnexpectedEOF {
-		err = errors.New("the peer closed the connection in the middle of a response")
-	} else if isMischunked(err) {
-		return wire.NewFault(wire.Protocol, h.Where+": the response is not HTTP: "+err.Error(), err)
+		err = errCutOff
+	} else if why := transport.NotHTTP(err); why != "" {
+		return wire.NewFault(wire.Protocol, h.Where+": "+why, err)
 	}
 	return closedFault(h.Where, &wire.CloseError{Err: transport.Innermost(err)})
 }
 
-// isMischunked reports whether err means that a chunk of the body has an invalid length. net/http has no error type for
-// that.
-func isMischunked(err error) bool {
-	return strings.Contains(err.Error(), "chunk")
-}
+var errCutOff = errors.New("the peer closed the connection in the middle of a response")
 
 func (h *httpConn) notJSON(status int, media string, body []byte) error {
 	body = redact.KnownBytes(body)

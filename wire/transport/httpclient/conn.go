@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -211,10 +210,13 @@ func setDefault(h http.Header, name, value string) {
 }
 
 // notAnswered returns the failure of a POST that has no response. It distinguishes a peer that could not be reached
-// from a peer that may have received the message before it disconnected. If ended is set, the connection has ended, and
-// a response that net/http calls malformed was cut off. (If the server refuses the client certificate, there seems to
-// be a connection at first.)
+// from a peer that may have received the message before it disconnected, and from a response that is not HTTP. If ended
+// is set, the connection has ended, and such a response was cut off. (If the server refuses the client certificate,
+// there seems to be a connection at first.)
 func (h *httpConn) notAnswered(ctx context.Context, reached, ended bool, err error) error {
+	if ended && transport.NotHTTP(err) != "" {
+		err = io.ErrUnexpectedEOF
+	}
 	f := transport.DialFault(ctx, h.Where, h.c.ConnectTimeout, err)
 	if !reached || f.Kind != wire.Unreachable || wire.AsFault(err) != nil {
 		return f
@@ -223,12 +225,8 @@ func (h *httpConn) notAnswered(ctx context.Context, reached, ended bool, err err
 	switch {
 	case errors.Is(err, io.EOF):
 		err = errors.New("the peer closed the connection without a response")
-	case strings.Contains(err.Error(), "malformed"): // net/http has no error type for it
-		if ended {
-			err = errors.New("the peer closed the connection in the middle of a response")
-			break
-		}
-		return wire.NewFault(wire.Protocol, h.Where+": the response is not HTTP: "+transport.FirstLine([]byte(err.Error())), nil)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = errCutOff
 	}
 	return closedFault(h.Where, &wire.CloseError{Err: err})
 }

@@ -145,17 +145,22 @@ func TestDialFaults(t *testing.T) {
 	}
 	defer silent.Close()
 	mute := silent.Addr().String()
-	rude := rawServer(t, func(net.Conn, *bufio.Reader, *http.Request) {})
+	answers := func(text string) string {
+		return "ws://" + rawServer(t, func(c net.Conn, _ *bufio.Reader, _ *http.Request) { io.WriteString(c, text) })
+	}
+	rude := strings.TrimPrefix(answers(""), "ws://")
 	for name, tt := range map[string]struct {
 		to    string
 		kind  wire.FaultKind
 		words []string
 	}{
 		"refused":                                {"ws://" + nobody(t) + "/?k=hidden", wire.Unreachable, []string{"connection refused", "127.0.0.1"}},
-		"an unknown host name":                   {"ws://no-such-host.invalid/", wire.Unreachable, []string{"no-such-host.invalid"}},
+		"an unknown host name":                   {"ws://no-such-chunked.invalid/", wire.Unreachable, []string{"no-such-chunked.invalid"}},
 		"silent":                                 {"ws://" + mute, wire.Unreachable, []string{"no response within 300ms", "--connect-timeout", mute}},
 		"silent TLS":                             {"wss://" + mute, wire.Unreachable, []string{"no response within 300ms"}},
 		"closed without a response":              {"ws://" + rude, wire.Unreachable, []string{"closed the connection"}},
+		"not HTTP":                               {answers("{\"jsonrpc\": \"2.0\"}\n"), wire.Protocol, []string{": the response is not valid HTTP: malformed HTTP status code"}},
+		"a response that is cut off":             {answers("HTTP/1"), wire.Unreachable, []string{"closed the connection"}},
 		"no socket":                              {"ws+unix:/no/such/socket", wire.Unreachable, []string{"no such socket"}},
 		"a certificate file that does not exist": {"wss://" + rude, wire.Usage, []string{"--cacert", "nofile"}},
 		"http refused":                           {"http://" + nobody(t) + "/?k=hidden", wire.Unreachable, []string{"connection refused", "127.0.0.1"}},
