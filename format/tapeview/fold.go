@@ -12,6 +12,7 @@ import (
 type run struct {
 	stream string
 	first  Row
+	second Row // without a message
 	last   Row // the latest item, if there are several
 	count  int
 }
@@ -30,8 +31,13 @@ func (p *printer) fold(row *Row) bool {
 	case i < 0:
 		p.runs = append(p.runs, &run{stream: key, first: kept, count: 1})
 	default:
-		p.runs[i].last = kept
-		p.runs[i].count++
+		r := p.runs[i]
+		if r.count == 1 {
+			r.second = kept
+			r.second.Body = nil
+		}
+		r.last = kept
+		r.count++
 	}
 	return true
 }
@@ -63,13 +69,13 @@ func (p *printer) flush() {
 	p.runs = nil
 }
 
-// folded prints the line that represents the items between the first and the last.
+// folded prints the line that represents the items between the first and the last, with the number and time of the first
+// of them.
 func (p *printer) folded(r *run, text string) {
-	row := r.first
+	row := r.second
 	row.Gap = 0
 	if d := r.last.Time - r.first.Time; d > 0 {
 		text += ", one every " + shortTime(d/time.Duration(r.count-1))
 	}
-	row.Line, row.Time = r.last.Line, r.last.Time
 	p.line(&row, "┄▶", colorFaint, text, "", "")
 }
