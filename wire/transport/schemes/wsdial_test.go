@@ -148,6 +148,10 @@ func TestDialFaults(t *testing.T) {
 	answers := func(text string) string {
 		return "ws://" + rawServer(t, func(c net.Conn, _ *bufio.Reader, _ *http.Request) { io.WriteString(c, text) })
 	}
+	extended := "ws://" + rawServer(t, func(c net.Conn, r *bufio.Reader, req *http.Request) {
+		io.WriteString(c, switching(req, "Sec-WebSocket-Extensions: permessage-deflate\r\n"))
+		io.Copy(io.Discard, r)
+	})
 	rude := strings.TrimPrefix(answers(""), "ws://")
 	for name, tt := range map[string]struct {
 		to    string
@@ -160,6 +164,7 @@ func TestDialFaults(t *testing.T) {
 		"silent TLS":                             {"wss://" + mute, wire.Unreachable, []string{"no response within 300ms"}},
 		"closed without a response":              {"ws://" + rude, wire.Unreachable, []string{"closed the connection"}},
 		"not HTTP":                               {answers("{\"jsonrpc\": \"2.0\"}\n"), wire.Protocol, []string{": the response is not valid HTTP: malformed HTTP status code"}},
+		"an extension":                           {extended, wire.Protocol, []string{"ws://", "the server chose the extension permessage-deflate, which rpcx does not use"}},
 		"a response that is cut off":             {answers("HTTP/1"), wire.Unreachable, []string{"closed the connection"}},
 		"no socket":                              {"ws+unix:/no/such/socket", wire.Unreachable, []string{"no such socket"}},
 		"a certificate file that does not exist": {"wss://" + rude, wire.Usage, []string{"--cacert", "nofile"}},

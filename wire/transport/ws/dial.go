@@ -24,7 +24,7 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 		return nil, err
 	}
 	client := d.Client(func(conn net.Conn) net.Conn { return Wrap(conn, nil) })
-	up := &upgrader{RoundTripper: client.Transport, watch: c.Watch, most: c.MaxMessage}
+	up := &upgrader{RoundTripper: client.Transport, where: d.Where, watch: c.Watch, most: c.MaxMessage}
 	client.Transport = up
 	defer d.CloseIdle()
 	if a.Scheme == "wss" {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"sync"
 
+	"rpcx/wire"
 	"rpcx/wire/transport"
 )
 
@@ -22,6 +23,7 @@ var errHuge = errors.New("the peer sent a frame over the limit of --max-message"
 // An upgrader inserts a frameReader between the library and the connection after an upgrade.
 type upgrader struct {
 	http.RoundTripper
+	where  string // the redacted address
 	watch  *transport.Watch
 	most   int          // the maximum size of a message in bytes
 	frames *frameReader // the frameReader of the last upgrade
@@ -31,6 +33,11 @@ type upgrader struct {
 func (u *upgrader) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := u.RoundTripper.RoundTrip(req)
 	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
+		// rpcx offers no extension. The library's error would not name the one that the server chose.
+		if chosen := resp.Header.Get("Sec-Websocket-Extensions"); chosen != "" {
+			resp.Body.Close()
+			return nil, wire.NewFault(wire.Protocol, u.where+": bad handshake: the server chose the extension "+chosen+", which rpcx does not use", nil)
+		}
 		if rwc, ok := resp.Body.(io.ReadWriteCloser); ok {
 			if dirs := watchFrames(u.watch, ""); dirs[0] != nil {
 				rwc = &shownFrames{rwc, dirs}
