@@ -130,3 +130,21 @@ func (j *peerChecker) rule(name, kind string, all []validate.Problem) error {
 	}
 	return j.r.check(report.Case{Name: name, Class: j.endpoint.Dialect + " " + kind}, found...)
 }
+
+// lacks reports whether m, the result of a search in the catalog, shows that the peer has no such method.
+func (j *peerChecker) lacks(m *catalog.Method) bool {
+	return m == nil && j.catalog != nil && j.catalog.WhyPartial() == ""
+}
+
+// readHints lists the hints that declare a method read-only.
+var readHints = []string{"readOnly", "readOnlyHint", "read_only", "safe"}
+
+// readOnly reports whether a method is declared read-only.
+func readOnly(m *catalog.Method) bool {
+	for _, hint := range readHints {
+		if string(scan.Get(m.Hints, hint)) == "true" {
+			return true
+		}
+	}
+	return len(m.Effects) > 0 && !slices.ContainsFunc(m.Effects, func(e string) bool { return e != "read" })
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"rpcx/commands/env"
@@ -25,6 +26,7 @@ type call struct {
 	params json.RawMessage   // nil means that the schema provides an example
 	funcs  map[string]string // the hooks of its functions, by the JSON pointer of their place in params
 	hinted bool              // the user did not name the method, but its hints declare it read-only
+	absent bool              // the method is not in the catalog, which is complete
 }
 
 // given returns the calls of --try. If the dialect has function values, {"@on": NAME} in params is a function.
@@ -80,9 +82,10 @@ func (j *peerChecker) tries(ctx context.Context) error {
 			method = spec.Names.OnWire(c.typed)
 		}
 		m := j.catalog.Method(method)
+		c.absent = j.lacks(m)
 		if m == nil && spec.Names.New != nil && j.hasClass(c.typed) {
 			c.typed, c.params = spec.Names.New(c.typed, c.params)
-			method = c.typed
+			method, c.absent = c.typed, false
 		}
 		params := c.params
 		if params == nil && m != nil && m.Params != nil {
@@ -138,21 +141,8 @@ func (j *peerChecker) hinted() {
 	}
 }
 
-// readHints lists the hints that declare a method read-only.
-var readHints = []string{"readOnly", "readOnlyHint", "read_only", "safe"}
-
-// readOnly reports whether a method is declared read-only.
-func readOnly(m *catalog.Method) bool {
-	for _, hint := range readHints {
-		if string(scan.Get(m.Hints, hint)) == "true" {
-			return true
-		}
-	}
-	return len(m.Effects) > 0 && !slices.ContainsFunc(m.Effects, func(e string) bool { return e != "read" })
-}
-
 // try calls a method and checks its results against its schema. If the peer returns an error, that is a problem only if
-// the user gave the params.
+// the user gave the params, or if the method does not exist.
 func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params json.RawMessage) error {
 	method := c.typed
 	if m != nil {
@@ -164,7 +154,7 @@ func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params
 	switch rpc, ok := errors.AsType[*wire.Error](err); {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case ok && c.params == nil:
+	case ok && c.params == nil && !c.absent && string(rpc.Code) != strconv.Itoa(wire.CodeNoMethod):
 		how := "with params generated from its schema"
 		if params == nil {
 			how = "without params"
@@ -178,7 +168,7 @@ func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params
 		j.skip(test.Name, "the job did not end within "+j.patience.String()+" (--idle), and was cancelled")
 		return nil
 	case err != nil:
-		return j.r.check(test, j.unfit(method, "a method given with --try must succeed; "+err.Error(), params))
+		return j.r.check(test, j.unfit(method, j.failed(c, err), params))
 	case checked == 0:
 		j.skip(test.Name, "the catalog does not describe its result")
 		return nil
@@ -187,6 +177,21 @@ func (j *peerChecker) try(ctx context.Context, c call, m *catalog.Method, params
 		return j.r.check(test, j.unfit(method, found[0].Message, params))
 	}
 	return j.r.check(test)
+}
+
+// failed describes the failure of a call that must succeed.
+func (j *peerChecker) failed(c call, err error) string {
+	text := "a method given with --try"
+	if c.hinted {
+		text = "a method that is declared read-only"
+	}
+	text += " must succeed; " + err.Error()
+	if c.absent {
+		if near := catalog.DidYouMean(c.typed, j.catalog.Names()); near != "" {
+			text += "; " + near
+		}
+	}
+	return text
 }
 
 func timedOut(err error) bool {
