@@ -138,7 +138,7 @@ func (b *ConnectionHooks) answer(ctx context.Context, c *chain, a *Answer, r dia
 	return b.answerCommand(ctx, c, a, r)
 }
 
-// answerJQ runs a jq expression. Unless r is a stream, the last output becomes the answer.
+// answerJQ runs a jq expression. Unless r is a stream or a notification, it must have one output; none means null.
 func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Program, r dialect.Request) (json.RawMessage, error) {
 	if err := b.computing.acquireWith(ctx, dialect.FlowControlOf(ctx)); err != nil {
 		return nil, err
@@ -147,17 +147,22 @@ func (b *ConnectionHooks) answerJQ(ctx context.Context, c *chain, prog *jq.Progr
 	ctx, stop := b.bound(ctx, r)
 	defer stop()
 	in := scan.OrNull(r.Params)
-	last := json.RawMessage("null")
+	last, outputs := json.RawMessage("null"), 0
 	ctx = context.WithValue(ctx, jqContextKey{}, jqContext{b.binding.Caller, &b.computing, r.Vars["RPCX_OBJECT"]})
 	err := prog.Run(ctx, in, func(out json.RawMessage) (bool, error) {
 		last = out
-		if r.Stream && !r.Notification {
+		switch outputs++; {
+		case r.Notification:
+			return true, nil
+		case r.Stream:
 			defer b.computing.pause()()
 			return true, r.Emit(wire.Event{Kind: wire.Data, Data: out})
 		}
-		return true, nil
+		return outputs < 2, nil
 	})
 	switch rpc, ok := errors.AsType[*wire.Error](err); {
+	case err == nil && outputs > 1 && !r.Stream && !r.Notification:
+		return nil, b.fail(c, r.Method, "the jq program has more than one output; write [PROGRAM] for an array")
 	case err == nil:
 		return last, nil
 	case ctx.Err() != nil:

@@ -199,7 +199,8 @@ func TestJQ(t *testing.T) {
 	tests := []struct{ method, params, want, failure string }{
 		{"id", `{"id":1.10}`, "1.10", ""},
 		{"id", ``, "null", ""},
-		{"first", `[1,2]`, "2", ""},
+		{"first", `[1,2]`, failed, "hook first: the jq program has more than one output; write [PROGRAM] for an array"},
+		{"first", `[2]`, "2", ""},
 		{"none", `1`, "null", ""},
 		{"env", ``, "[{},{}]", ""},
 		{"sleep", `{"a":5}`, "5", ""},
