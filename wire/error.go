@@ -31,7 +31,7 @@ type Error struct {
 	Kind      string          `json:"kind,omitempty"`      // the dialect's name for the class of error, or ""
 	Retryable *bool           `json:"retryable,omitempty"` // nil if unspecified
 	Raw       json.RawMessage `json:"raw,omitempty"`       // the error as received, or nil for a local one
-	Hint      string          `json:"hint,omitempty"`      // a phrase from the dialect that tells the user what to do, or ""
+	Hint      string          `json:"hint,omitempty"`      // a phrase from the dialect or, for a local error, from a hook that helps the user, or ""
 }
 
 // NewError returns an error for a response.

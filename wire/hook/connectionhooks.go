@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -101,10 +102,12 @@ func (b *ConnectionHooks) Answer(ctx context.Context, r dialect.Request) (json.R
 	if r.Notification {
 		return nil, nil
 	}
-	return nil, notFound()
+	e := notFound()
+	e.Hint = fmt.Sprintf("the hook for %s passed (status %d), and no other hook answered", shown(r.Method), exNotMine)
+	return nil, e
 }
 
-func notFound() error { return wire.NewError(wire.CodeNoMethod, "method not found") }
+func notFound() *wire.Error { return wire.NewError(wire.CodeNoMethod, "method not found") }
 
 // noteFailed warns about an error that is not sent to the peer.
 func (b *ConnectionHooks) noteFailed(c *chain, r dialect.Request, err error) {

@@ -174,7 +174,11 @@ func (p *Peer) run(in *inbound.Request) (ev wire.Event) {
 		e = wire.NewError(wire.CodeInternal, "the connection is being closed")
 	}
 	if string(e.Code) == "-32601" && e.Raw == nil { // not the error of a nested call, which another peer returned
-		p.note(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "no hook for the request " + ending.Quoted(in.Msg.Method)})
+		n := Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "no hook for the request " + ending.Quoted(in.Msg.Method)}
+		if e.Hint != "" {
+			n.Kind, n.Text = NotePassedRequest, e.Hint
+		}
+		p.note(n)
 	}
 	return failure(e)
 }

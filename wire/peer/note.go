@@ -14,6 +14,7 @@ type NoteKind uint8
 
 const (
 	NoteUnhandledRequest      NoteKind = iota // a request was answered with -32601
+	NotePassedRequest                         // a request was answered with -32601, because its hooks passed
 	NoteUnhandledNotification                 // there was no hook for a notification
 	NoteFailedNotification                    // the handler of a notification failed
 	NoteUnknownResponse                       // a response to no call, or a second response to one
