@@ -34,10 +34,10 @@ both directions. FILE gets a line for each message and for each connection that 
 closes, in order, even for messages that are not JSON. rpcx masks secrets: members with
 names such as password or token, and the values that --redact selects.
 
-rpcx prints one line with the address on stdout: {"listening":"ws://127.0.0.1:41233/"}.
-COMMAND runs with RPCX_ENDPOINT set to that endpoint, and rpcx ends when COMMAND ends. With
-stdio:, another program starts rpcx, and rpcx ends with the status of ENDPOINT's child.
-rpcx-tape(5) describes the format; rpcx replay plays a tape.`
+rpcx prints one line with the address on stdout: {"listening":"ws://127.0.0.1:41233/"}. With
+COMMAND, rpcx prints no address, but runs COMMAND with RPCX_ENDPOINT set to that endpoint,
+and ends when COMMAND ends. With stdio:, another program starts rpcx, and rpcx ends with the
+status of ENDPOINT's child. rpcx-tape(5) describes the format; rpcx replay plays a tape.`
 
 func runRecord(ctx context.Context, run *env.Env, o *server.RecordOptions) error {
 	switch {
