@@ -149,6 +149,41 @@ func (p *Peer) awaitBudget(free <-chan struct{}) {
 	p.outbox.room.Pass()
 }
 
+// busyLocked returns the error for a request with this method above the limit. The caller holds the lock.
+func (p *Peer) busyLocked(method string) *wire.Error {
+	if p.requests.FirstRefusal() {
+		p.noteLocked(Note{Kind: NoteBusy, Method: method, Text: "too many requests are pending: some were rejected"})
+	}
+	return wire.NewError(wire.CodeServer, "busy").WithData(map[string]bool{"retryable": true})
+}
+
+// waitsLocked reports whether a request above the limit may wait. It may if it is part of an array, or if the reader
+// can stop after it. Exchanges are read concurrently, so none of their requests may wait. No request may wait for
+// streams (see refuseQueuedLocked). The caller holds the lock.
+func (p *Peer) waitsLocked(g *inbound.Array) bool {
+	return p.o.Incoming == nil && !p.requests.OnlyStreams() && (g != nil || p.exchanger == nil && p.calls.waiting == 0 && !p.requests.Streaming())
+}
+
+// refuseQueuedLocked refuses the queued requests if the connection is being closed, or if every open request is a
+// stream. The caller holds the lock.
+//
+// A stream waits in emit for the other responses to its array. If one of these requests waited for the end of the
+// stream, neither would end. While a request is queued, at least one open request is not a stream. It waits for no
+// array, and therefore ends or becomes a stream. Both lead to another call of refuseQueuedLocked. (Starting the queued
+// requests above the limit would let one array start a hook's process for each of its messages.)
+func (p *Peer) refuseQueuedLocked() {
+	if p.end.Live() && !p.requests.OnlyStreams() {
+		return
+	}
+	for _, in := range p.requests.Dequeue() {
+		e := errClosing()
+		if p.end.Live() {
+			e = p.busyLocked(in.Msg.Method)
+		}
+		p.refuseLocked(in, e)
+	}
+}
+
 // flowControl implements dialect.FlowControl for one request.
 type flowControl struct {
 	p  *Peer

@@ -34,10 +34,7 @@ func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
 	switch {
 	case full && p.waitsLocked(g) && p.requests.Later(in):
 	case full:
-		if p.requests.FirstRefusal() {
-			p.noteLocked(Note{Kind: NoteBusy, Method: in.Msg.Method, Text: "too many requests are pending: some were rejected"})
-		}
-		p.refuseLocked(in, wire.NewError(wire.CodeServer, "busy").WithData(map[string]bool{"retryable": true}))
+		p.refuseLocked(in, p.busyLocked(in.Msg.Method))
 	case p.handler.Handle == nil:
 		p.noteLocked(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "no hook for the request " + ending.Quoted(in.Msg.Method)})
 		p.refuseLocked(in, noMethod(in.Msg.Method))
@@ -45,12 +42,6 @@ func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
 		p.startLocked(in)
 		p.serveAll(in)
 	}
-}
-
-// waitsLocked reports whether a request above the limit may wait. It may if it is part of an array, or if the reader
-// can stop after it. Exchanges are read concurrently, so none of their requests may wait. The caller holds the lock.
-func (p *Peer) waitsLocked(g *inbound.Array) bool {
-	return p.o.Incoming == nil && (g != nil || p.exchanger == nil && p.calls.waiting == 0 && !p.requests.Streaming())
 }
 
 // startLocked prepares in for its handler. The caller holds the lock.
@@ -91,6 +82,7 @@ func (p *Peer) finishLocked(in *inbound.Request) (first *inbound.Request) {
 			p.serveAll(next)
 		}
 	}
+	p.refuseQueuedLocked()
 	p.change.Pass()
 	return first
 }
@@ -171,7 +163,7 @@ func (p *Peer) run(in *inbound.Request) (ev wire.Event) {
 	if p.wasCancelled(in) && in.Ctx.Err() != nil && !isRPC(err) {
 		e = wire.NewError(codeCancel, "request cancelled")
 	} else if p.ctx.Err() != nil && errors.Is(err, context.Canceled) && !isRPC(err) {
-		e = wire.NewError(wire.CodeInternal, "the connection is being closed")
+		e = errClosing()
 	}
 	if string(e.Code) == "-32601" && e.Raw == nil { // not the error of a nested call, which another peer returned
 		n := Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "no hook for the request " + ending.Quoted(in.Msg.Method)}
@@ -189,6 +181,10 @@ func (p *Peer) wasCancelled(in *inbound.Request) bool {
 	return in.Cancelled
 }
 
+func errClosing() *wire.Error {
+	return wire.NewError(wire.CodeInternal, "the connection is being closed")
+}
+
 // isRPC reports whether err is a JSON-RPC error, which is sent unchanged.
 func isRPC(err error) bool {
 	_, ok := errors.AsType[*wire.Error](err)
@@ -202,6 +198,7 @@ func (p *Peer) emit(in *inbound.Request, ev wire.Event) error {
 	if err := p.waitRoomLocked(in.Ctx); err != nil {
 		return err
 	}
+	p.goesOnLocked(in)
 	// Items must follow the response that names their stream.
 	err := p.waitForLocked(in.Ctx, &p.change, func() bool { return !in.Replied || !in.Array.Waiting() })
 	if err != nil {
@@ -215,10 +212,20 @@ func (p *Peer) emit(in *inbound.Request, ev wire.Event) error {
 	case p.end.Sealed != nil && in.Replied:
 		return p.end.Sealed
 	}
-	if !ev.Final && in.Msg.Kind == wire.Request {
-		p.requests.GoesOn(in)
+	err = p.replyLocked(in, ev)
+	if !ev.Final {
+		p.goesOnLocked(in)
 	}
-	return p.replyLocked(in, ev)
+	return err
+}
+
+// goesOnLocked records that the handler of in continues after its first response, if it has one. The caller holds the
+// lock.
+func (p *Peer) goesOnLocked(in *inbound.Request) {
+	if in.Replied && !in.Closed && in.Msg.Kind == wire.Request {
+		p.requests.GoesOn(in)
+		p.refuseQueuedLocked()
+	}
 }
 
 // replyLocked sends the messages into which the dialect converts ev. The caller holds the lock.

@@ -40,6 +40,11 @@ func (s *stage) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 		return s.caller.Call(ctx, "asked", in.Msg.Params)
 	case "ticks":
 		return nil, s.ticks(in)
+	case "extra": // an event after the last one
+		in.Answered = true
+		_ = in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: json.RawMessage("1")})
+		_ = in.Emit(wire.Event{Kind: wire.Progress})
+		return nil, nil
 	}
 	return nil, wire.Errorf(wire.CodeNoMethod, "method not found: %s", in.Msg.Method)
 }

@@ -50,11 +50,12 @@ func New(m *wire.Message, a *Array) *Request {
 //     message.
 //   - When the number or the size reaches its limit, the reader stops, unless a request needs an unread message to finish
 //     (see Crowded). If the reader must not stop, further requests are rejected at once.
-//   - queue contains only requests of arrays, because the reader has already read them.
+//   - queue contains requests that the reader has already read, most of them from arrays. It is empty while every open
+//     request is a stream (OnlyStreams), which can wait for a queued request or last forever.
 type Requests struct {
 	most       int
 	open       map[*Request]struct{}
-	queue      []*Request // requests from arrays, which wait for room
+	queue      []*Request // requests that wait for room
 	bytes      int        // the total size of the messages in open
 	taken      int        // the number of requests that Incoming has taken
 	streams    int        // the number of requests that have a response and continue
@@ -131,6 +132,13 @@ func (t *Requests) Next() *Request {
 	t.queue[0] = nil
 	t.queue = t.queue[1:]
 	return r
+}
+
+// Dequeue removes and returns all queued requests.
+func (t *Requests) Dequeue() []*Request {
+	all := t.queue
+	t.queue = nil
+	return all
 }
 
 // GoesOn records that r has its first response but is not finished.
@@ -233,3 +241,6 @@ func (t *Requests) Unanswered() bool { return t.unanswered > 0 }
 
 // Streaming reports whether any request continues after its first response.
 func (t *Requests) Streaming() bool { return t.streams > 0 }
+
+// OnlyStreams reports whether all open requests continue after their first responses.
+func (t *Requests) OnlyStreams() bool { return t.streams == len(t.open) }
