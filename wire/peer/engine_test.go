@@ -360,15 +360,16 @@ func TestNotificationsBounded(t *testing.T) {
 				return nil, nil
 			}),
 		})
-		const many = 20_000
+		const many, inArray = 20_000, 10_000
 		go func() {
+			far.Send([]byte("[" + strings.Repeat(`{"method":"n"},`, inArray-1) + `{"method":"n"}]`))
 			for i := range many {
 				far.Send(fmt.Appendf(nil, `{"method":"n","params":[%d]}`, i))
 			}
 		}()
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if len(got) != many || got[many-1] != fmt.Sprintf("[%d]", many-1) || len(notes) > 0 {
+		if len(got) != inArray+many || got[inArray+many-1] != fmt.Sprintf("[%d]", many-1) || len(notes) > 0 {
 			t.Fatalf("%d notifications were handled, notes %v", len(got), notes)
 		}
 		// A call is pending.

@@ -68,6 +68,9 @@ func (p *Peer) receive(raw []byte, in *stream) error {
 // decodeLocked decodes raw and routes its messages.
 func (p *Peer) decodeLocked(raw []byte, in *stream) error {
 	p.releaseEarlyLocked()
+	if p.notifications.Trim() {
+		p.noteLocked(Note{Kind: NoteDropped, Text: "notifications arrive faster than they are handled: the oldest are dropped"})
+	}
 	msgs, batch, err := p.codec.Decode(raw)
 	if batch && p.takenWholeLocked(msgs, raw, in) {
 		msgs, batch = nil, false

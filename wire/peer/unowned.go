@@ -34,8 +34,7 @@ func (p *Peer) unownedLocked(m *wire.Message, g *inbound.Array, in *stream, seen
 }
 
 // notificationLocked queues a notification for the handler. If the queue is full, the reader should stop. While it must
-// not stop, the queue has higher limits. Beyond them, the oldest notifications are dropped with a note. The caller
-// holds the lock.
+// not stop, the queue has higher limits (see decodeLocked). The caller holds the lock.
 func (p *Peer) notificationLocked(m *wire.Message) {
 	if p.incomingLocked(m) {
 		return
@@ -51,9 +50,7 @@ func (p *Peer) notificationLocked(m *wire.Message) {
 		p.unhandledLocked(m)
 		return
 	}
-	if p.notifications.Put(m, p.requests.Order()) {
-		p.noteLocked(Note{Kind: NoteDropped, Method: m.Method, Text: "notifications arrive faster than they are handled: the oldest are dropped"})
-	}
+	p.notifications.Put(m, p.requests.Order())
 	if !p.notifications.Running {
 		p.notifications.Running = true
 		p.wg.Go(p.handleNotifications)

@@ -11,7 +11,8 @@ func TestNotificationsKeepTheirOrderAndTheNewest(t *testing.T) {
 	var n Notifications
 	told := 0
 	for i := range maxUnreadable + 5 {
-		if n.Put(&wire.Message{Method: strconv.Itoa(i), Raw: []byte("{}")}, uint64(i)) {
+		n.Put(&wire.Message{Method: strconv.Itoa(i), Raw: []byte("{}")}, uint64(i))
+		if n.Trim() {
 			told++
 		}
 		if full := i+1 >= maxQueued; n.Full() != full {
@@ -31,10 +32,10 @@ func TestNotificationsKeepTheirOrderAndTheNewest(t *testing.T) {
 func TestNotificationsKeepOneOfAnySize(t *testing.T) {
 	var n Notifications
 	big := &wire.Message{Raw: make([]byte, maxUnreadableBytes+1)}
-	if n.Put(big, 1) || n.Lost != 0 || !n.Full() {
+	if n.Put(big, 1); n.Trim() || n.Lost != 0 || !n.Full() {
 		t.Errorf("the only notification was lost, or the queue is not full")
 	}
-	if !n.Put(&wire.Message{Method: "next", Raw: []byte("{}")}, 2) || n.Lost != 1 || n.Next().Msg.Method != "next" || n.bytes != 0 {
+	if n.Put(&wire.Message{Method: "next", Raw: []byte("{}")}, 2); !n.Trim() || n.Lost != 1 || n.Next().Msg.Method != "next" || n.bytes != 0 {
 		t.Errorf("%d lost, %d bytes remain", n.Lost, n.bytes)
 	}
 	n.Running = true
