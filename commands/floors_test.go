@@ -98,7 +98,7 @@ var floors = []floor{
 	{"commands/cmdline", []string{"wire", "wire/redact", "wire/scan", "wire/catalog", "wire/session", "format", "commands/params"}, []string{"github.com/urfave/cli/v3"}},
 	{"commands/env/output", []string{"format"}, nil},
 	{"commands/env", []string{"wire", "wire/*", "format", "commands/env/output", "commands/cmdline"}, nil},
-	{"commands/complete", []string{"wire", "wire/*", "commands/cmdline", "commands/env", "commands/help"}, nil},
+	{"commands/complete", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/help"}, nil},
 	{"commands/help", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env"}, nil},
 	{"commands/options", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/params"}, nil},
 	{"commands/dialects", []string{"wire", "wire/*", "format", "commands/cmdline", "commands/env", "commands/options", "commands/params"}, nil},

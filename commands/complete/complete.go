@@ -14,6 +14,7 @@ import (
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
+	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/cache"
 	"rpcx/wire/session"
@@ -50,7 +51,7 @@ func Print(w *os.File, root *cmdline.Command, words []string, applies Applies) e
 	}
 	a := completions(root, words, applies)
 	matching := slices.DeleteFunc(a.candidates, func(c candidate) bool {
-		return !strings.HasPrefix(c.value, words[len(words)-1]) || strings.ContainsAny(c.value, "\n\t")
+		return !strings.HasPrefix(c.value, words[len(words)-1]) || !format.Safe(c.value)
 	})
 	after := "space"
 	if a.open && !(len(matching) == 1 && isWhole(matching[0].value)) {
@@ -59,7 +60,7 @@ func Print(w *os.File, root *cmdline.Command, words []string, applies Applies) e
 	var b strings.Builder
 	b.WriteString(":" + cmp.Or(a.kind, after) + " " + a.files + "\n")
 	for _, c := range matching {
-		b.WriteString(c.value + "\t" + strings.Join(strings.Fields(c.says), " ") + "\n")
+		b.WriteString(c.value + "\t" + format.CleanLine(strings.Join(strings.Fields(c.says), " ")) + "\n")
 	}
 	return cmdline.Print(w, b.String())
 }
