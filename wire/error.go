@@ -44,6 +44,11 @@ func Errorf(code int, format string, args ...any) *Error {
 	return NewError(code, fmt.Sprintf(format, args...))
 }
 
+// TryAgain returns an error for a request that may succeed later.
+func TryAgain(message string) *Error {
+	return NewError(CodeServer, message).WithData(map[string]bool{"retryable": true})
+}
+
 // WithData returns e with v, as JSON, as its data.
 func (e *Error) WithData(v any) *Error {
 	if b, err := scan.Marshal(v); err == nil {

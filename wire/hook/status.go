@@ -75,7 +75,7 @@ func (b *ConnectionHooks) refusal(c *chain, a *Answer, r dialect.Request, o *out
 	case exUsage, exDataErr:
 		return nil, wire.NewError(wire.CodeInvalidParams, cmp.Or(last, "invalid params"))
 	case exUnavailable, exTempFail:
-		return nil, wire.NewError(wire.CodeServer, cmp.Or(last, "unavailable")).WithData(map[string]bool{"retryable": true})
+		return nil, wire.TryAgain(cmp.Or(last, "unavailable"))
 	case exNoPerm:
 		return nil, wire.NewError(wire.CodeRefused, cmp.Or(last, "refused"))
 	case 126:

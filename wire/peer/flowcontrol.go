@@ -154,7 +154,7 @@ func (p *Peer) busyLocked(method string) *wire.Error {
 	if p.requests.FirstRefusal() {
 		p.noteLocked(Note{Kind: NoteBusy, Method: method, Text: "too many requests are pending: some were rejected"})
 	}
-	return wire.NewError(wire.CodeServer, "busy").WithData(map[string]bool{"retryable": true})
+	return wire.TryAgain("busy")
 }
 
 // waitsLocked reports whether a request above the limit may wait. It may if it is part of an array, or if the reader

@@ -29,9 +29,9 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 	}
 	switch {
 	case good && media == "text/event-stream":
-		return h.broken(httpbody.Events(resp.Body, h.max, nil, recv))
+		return broken(h.Where, httpbody.Events(resp.Body, h.max, nil, recv))
 	case good && (media == "application/x-ndjson" || media == "application/jsonl"):
-		return h.broken(httpbody.Lines(resp.Body, h.max, recv))
+		return broken(h.Where, httpbody.Lines(resp.Body, h.max, recv))
 	case !good:
 		body := h.readRefusal(resp.Body, media)
 		if isAuth(resp.StatusCode) || !isMessage(body) {
@@ -43,7 +43,7 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 	body, err := httpbody.Read(resp.Body, resp.ContentLength, h.max)
 	switch {
 	case err != nil:
-		return h.broken(err)
+		return broken(h.Where, err)
 	case len(body) == 0, resp.StatusCode == http.StatusAccepted && !json.Valid(body):
 		return nil // some servers send the text "Accepted" as the body
 	case isJSON(media) || json.Valid(body):
@@ -94,16 +94,16 @@ const refusalTimeout = time.Second
 
 // broken returns why a response ended too early. A Fault is returned unchanged; any other error becomes the end of the
 // connection.
-func (h *httpConn) broken(err error) error {
+func broken(where string, err error) error {
 	if err == nil || wire.AsFault(err) != nil {
 		return err
 	}
 	if err == io.ErrUnexpectedEOF {
 		err = errCutOff
 	} else if why := transport.NotHTTP(err); why != "" {
-		return wire.NewFault(wire.Protocol, h.Where+": "+why, err)
+		return wire.NewFault(wire.Protocol, where+": "+why, err)
 	}
-	return closedFault(h.Where, &wire.CloseError{Err: transport.Innermost(err)})
+	return closedFault(where, &wire.CloseError{Err: transport.Innermost(err)})
 }
 
 var errCutOff = errors.New("the peer closed the connection in the middle of a response")

@@ -113,5 +113,5 @@ func Get(ctx context.Context, a transport.Address, path string, c transport.Conf
 		return nil, h.refusal(resp, h.readRefusal(resp.Body, resp.Header.Get("Content-Type")))
 	}
 	body, err := httpbody.Read(resp.Body, resp.ContentLength, h.max)
-	return body, h.broken(err)
+	return body, broken(h.Where, err)
 }

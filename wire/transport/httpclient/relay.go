@@ -223,8 +223,8 @@ func (p *passing) pass() {
 
 // cut returns why a response ended too early. It returns nil if the client has disconnected.
 func (r *Relay) cut(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return nil
 	}
-	return closedFault(r.d.Where, &wire.CloseError{Err: transport.Innermost(err)})
+	return broken(r.d.Where, err)
 }

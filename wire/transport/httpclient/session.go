@@ -228,7 +228,7 @@ func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response,
 		err = read(again.Body)
 		again.Body.Close()
 	}
-	return h.broken(err)
+	return broken(h.Where, err)
 }
 
 // endSession sends a DELETE if there is a session and the dialect ends sessions that way. It ignores the response.

@@ -78,7 +78,7 @@ func (b *Inbox) Park(ctx context.Context, r dialect.Request) (json.RawMessage, e
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case b.defaultAnswer == nil:
-		return nil, wire.NewError(wire.CodeServer, "no process answered").WithData(map[string]bool{"retryable": true})
+		return nil, wire.TryAgain("no process answered")
 	}
 	return b.defaultAnswer, nil
 }
@@ -122,7 +122,7 @@ func (b *Inbox) add(r dialect.Request) (*parked, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.parked) >= maxParked {
-		return nil, wire.NewError(wire.CodeServer, "busy").WithData(map[string]bool{"retryable": true})
+		return nil, wire.TryAgain("busy")
 	}
 	p := &parked{id: b.number(r.ID), method: r.Method, params: r.Params, answer: make(chan parkedAnswer, 1)}
 	at, _ := slices.BinarySearchFunc(b.parked, p.id, func(q *parked, id int64) int { return cmp.Compare(q.id, id) })
