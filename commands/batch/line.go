@@ -48,7 +48,6 @@ func membersOf(line []byte) (m lineMembers, err error) {
 
 // parse parses a line without the peer's catalog. With scalar, params may be any value.
 func (j *job) parse(scalar bool) error {
-	j.op = dialect.Op{Kind: dialect.Call}
 	m, err := membersOf(j.line)
 	if err != nil {
 		return wire.Errorf(wire.CodeParse, "line %d is not a JSON object", j.n)

@@ -118,11 +118,13 @@ func TestPositionalParamsAreCheckedByOrder(t *testing.T) {
 func TestParamsWithFunctionsAreChecked(t *testing.T) {
 	typer := typerOf(t, `{"catalog":1,"methods":[{"name":"each","params":{"type":"object","required":["id","do"],"additionalProperties":false,
 		"properties":{"id":{"type":"string"},"n":{"type":"integer"},"do":{"type":"string"},"all":{"type":"array","items":{"type":"string"}},
+		"kind":{},"odd":{"anyOf":[{"type":"integer"},{"type":"array"}]},
 		"to":{"oneOf":[{"required":["a"],"properties":{"a":{"required":["$fn"]}}},{"required":["b"]}]}}}}]}`, "each")
 	for _, c := range []struct{ words, want string }{
 		{"do@on=f id=1", `{"do":null,"id":"1"}`},
 		{"do@on=f id=1 n=2 all[]=a all[]@on=g", `{"do":null,"id":"1","n":2,"all":["a",null]}`},
 		{"do@on=f id=1 to.a@on=g", `{"do":null,"id":"1","to":{"a":null}}`},
+		{"do@on=f id=1 odd=2 kind=n", `{"do":null,"id":"1","odd":2,"kind":"n"}`},
 		{"do@on=f", `! params: lacks "id"`},
 		{"do@on=f id=1 n:=1.5", `! params: /n: got number, want integer`},
 		{"do@on=f id=1 m=2", `! params: has no property "m"`},

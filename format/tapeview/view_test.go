@@ -284,6 +284,11 @@ func TestShowBrokenTapes(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "line 3") || !strings.Contains(b.String(), "a") {
 		t.Errorf("got %v after %q", err, b.String())
 	}
+	b.Reset()
+	calls := `{"tape":1,"dialect":"scomp"}` + "\n" + `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}` + "\n" + `{"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":{"item":7}}}` + "\n"
+	if err = Show(context.Background(), &b, read(t, calls+"garbage\n"), ShowOptions{}); err == nil || !strings.Contains(b.String(), "7") {
+		t.Errorf("got %v after %q", err, b.String())
+	}
 	if got := show(t, read(t, "{\"tape\":1}\n{\"dir\":\"send\",\"msg\":{\"met"), ShowOptions{}); !strings.Contains(got, "cut off inside line 2") {
 		t.Errorf("got %q", got)
 	}

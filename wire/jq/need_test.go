@@ -28,6 +28,7 @@ func TestNeed(t *testing.T) {
 		`if .fail then . else empty end`:                        {all, ""},
 		`if .fail then 1 end`:                                   {all, ""},
 		`{a, b: .c, "d": 1, (.e): 2, $v}`:                       {"a c e", all},
+		`{"x\(.b)"}`:                                            {all, ""},
 		`"\(.a) \($v.b)"`:                                       {"a", "b"},
 		`[.a[], .b[.c]]`:                                        {"a b c", ""},
 		`has("a") and .b`:                                       {"a b", ""},

@@ -37,7 +37,6 @@ type module struct {
 func newModuleCatalog(c *catalog.Catalog) *moduleCatalog {
 	mc := &moduleCatalog{catalog: c, modules: []*module{}}
 	if c == nil {
-		mc.catalog = &catalog.Catalog{}
 		return mc
 	}
 	for i := range c.Methods {

@@ -270,6 +270,12 @@ func TestJoinedSessionsAreKept(t *testing.T) {
 	s := newServer(backend{r}, time.Hour)
 	defer s.Close()
 	ses := s.join("")
+	if s.join(ses.id); ses.conns != 2 {
+		t.Fatalf("%d connections have the session", ses.conns)
+	}
+	if s.leave(ses); ses.end != nil {
+		t.Error("the session is going to end while a connection has it")
+	}
 	s.leave(ses)
 	left := ses.left
 	if s.join(ses.id) != ses {
