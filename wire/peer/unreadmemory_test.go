@@ -20,8 +20,9 @@ func TestUnreadAnswersAreStoredOnce(t *testing.T) {
 	testkit.RaceSkips(t)
 	const answer, asked, clients, bound = 1 << 20, 40, 8, 32 << 20
 	synctest.Test(t, func(t *testing.T) {
-		budget := &peer.Budget{Most: bound}
 		var made atomic.Int64
+		var high atomic.Bool
+		budget := &peer.Budget{Most: bound, High: bound / 4, OnHigh: high.Store}
 		handler := with(func(ctx context.Context, _ *dialect.Inbound) (json.RawMessage, error) {
 			if err := awaitRoom(ctx); err != nil {
 				return nil, err
@@ -45,6 +46,9 @@ func TestUnreadAnswersAreStoredOnce(t *testing.T) {
 		// In addition to the common limit, each client has a small share and one response in progress.
 		if n := made.Load(); n > bound/answer+clients*3+16 {
 			t.Errorf("%d responses were made", n)
+		}
+		if !high.Load() {
+			t.Error("the total is high, but OnHigh was not called")
 		}
 		if held, kept := made.Load()*int64(answer), testkit.Heap()-before; kept > held*5/4 {
 			t.Errorf("%d MiB in memory for responses of %d MiB", kept>>20, held>>20)
