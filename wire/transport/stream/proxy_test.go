@@ -157,10 +157,21 @@ func TestConnectThroughAWrongProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close() // nothing listens there
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	go func() {
+		if conn, err := silent.Accept(); err == nil {
+			conn.Close()
+		}
+	}()
 	for proxy, want := range map[string]string{
-		"ftp://p":                       "the proxy in the environment: unknown proxy scheme",
-		"socks5://" + l.Addr().String(): "the proxy: ",
-		"http://" + l.Addr().String():   "the proxy: ",
+		"ftp://p":                          "the proxy in the environment: unknown proxy scheme",
+		"socks5://" + l.Addr().String():    "the proxy: ",
+		"http://" + l.Addr().String():      "the proxy: ",
+		"http://" + silent.Addr().String(): "the proxy: ",
 	} {
 		t.Setenv("ALL_PROXY", proxy)
 		t.Setenv("all_proxy", "")

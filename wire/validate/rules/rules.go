@@ -106,7 +106,7 @@ type Set struct {
 	Base    string   `toml:"base"`
 	Except  []string `toml:"except"`
 	Defs    string   `toml:"defs"`
-	About   string   `toml:"about"` // "" for the base's program
+	About   string   `toml:"about"` // a jq program, by default .
 	Keep    []Keep   `toml:"keep"`
 	Rules   []Rule   `toml:"rule"`
 	// Schemas is a JSON object of message schemas by method, for the check "message", or "".
@@ -184,7 +184,6 @@ func (s *Set) on(base *Set) {
 	s.Rules = append(s.Rules, rules...)
 	s.Keep = append(s.Keep, base.Keep...)
 	s.Defs = base.Defs + "\n" + s.Defs
-	s.About = cmp.Or(s.About, base.About)
 }
 
 // check returns an error if the set is inconsistent.

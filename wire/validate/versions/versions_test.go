@@ -167,6 +167,7 @@ var ofSchemas = []struct{ name, before, now, params, result string }{
 	{"an element less", `{"type":"array","items":[{},{}]}`, `{"type":"array","items":[{}]}`, "breaking element-removed old p/items/1", "breaking element-removed old p/items/1"},
 	{"elements", `{"type":"array","items":{"type":"integer"}}`, `{"type":"array","items":{"type":"string"}}`, "breaking type-changed p/items/type", "breaking type-changed p/items/type"},
 	{"a type more", `{"type":"string"}`, `{"type":["string","null"]}`, "compatible type-widened p/type", "breaking type-widened p/type"},
+	{"a type more, with the same values", `{"type":"string","enum":["a",null]}`, `{"type":["string","null"],"enum":["a",null]}`, "compatible type-widened p/type", "breaking type-widened p/type"},
 	{"a type less", `{"type":"number"}`, `{"type":"integer"}`, "breaking type-narrowed p/type", "compatible type-narrowed p/type"},
 	{"another type", `{"type":"string","minLength":1}`, `{"type":"integer"}`, "breaking type-changed p/type", "breaking type-changed p/type"},
 	{"a list of values", `{"type":"string"}`, `{"type":"string","enum":["a"]}`, "breaking enum-added p/enum", "compatible enum-added p/enum"},
