@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"rpcx/wire"
@@ -16,6 +17,21 @@ import (
 type caller struct{ dialect.Caller }
 
 func (caller) Connection() *dialect.Connection { return &dialect.Connection{Identity: "me"} }
+
+// Files are in each place that the specification has for parts.
+func TestFiles(t *testing.T) {
+	for _, result := range []string{
+		`{"artifactUpdate":{"artifact":PARTS}}`, `{"statusUpdate":{"status":{"message":PARTS}}}`, `{"message":PARTS}`, `{"status":{"message":PARTS}}`,
+		`{"task":{"status":{"message":PARTS}}}`, `{"task":{"artifacts":[PARTS]}}`, `{"artifacts":[PARTS]}`,
+	} {
+		result = strings.Replace(result, "PARTS", `{"parts":[{"text":"t"},{"raw":"AAAA","filename":"f","mediaType":"image/png"}]}`, 1)
+		for _, raw := range []string{result, `{"result":` + result + `}`} {
+			if found := files([]byte(raw)); len(found) != 1 || found[0].Name != "f" || found[0].Type != "image/png" || string(found[0].Base64) != `"AAAA"` {
+				t.Errorf("%s: %+v", raw, found)
+			}
+		}
+	}
+}
 
 type responder struct{ dialect.Responder }
 
