@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"rpcx/commands/cmdline"
 	"rpcx/format"
 	"rpcx/format/report"
+	"rpcx/wire"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/validate"
 	"rpcx/wire/validate/probes"
@@ -131,13 +133,26 @@ func (j *peerChecker) noteSkipped() {
 	}
 }
 
-// sum prints the number of checks, and the skipped ones. It returns err, which prevented checks, and a failure if a
-// check failed.
+// sum prints the number of checks, and the skipped ones. It returns a failure if a check failed, and err, which prevented
+// checks. If err is only that the peer ended after it had failed a check, sum prints err as a warning.
 func (j *peerChecker) sum(err error) error {
 	if err != nil {
 		j.r.add(report.Case{Name: "the peer is checked", Class: j.endpoint.Dialect, Error: err.Error()})
 	}
 	j.noteSkipped()
-	err = cmp.Or(err, j.probeError)
-	return errors.Join(err, j.r.verdict(j.endpoint.String(), count(j.r.count.all, "check"), err != nil))
+	first := cmp.Or(err, j.probeError)
+	verdict := j.r.verdict(j.endpoint.String(), count(j.r.count.all, "check"), first != nil)
+	if j.r.count.failed == 0 || !lost(first) {
+		return errors.Join(first, verdict)
+	}
+	if err != nil { // reportResult has printed the warning about probeError
+		j.run.Console.Warn(err.Error())
+	}
+	return verdict
+}
+
+// lost reports whether err means that the peer is no longer there, or that it refuses or breaks new connections.
+func lost(err error) bool {
+	f := cmdline.Worst(err)
+	return f != nil && (f.Unreached || slices.Contains([]wire.FaultKind{wire.Unreachable, wire.Auth, wire.Protocol, wire.Closed}, f.Kind))
 }
