@@ -136,15 +136,10 @@ func (j *peerChecker) lacks(m *catalog.Method) bool {
 	return m == nil && j.catalog != nil && j.catalog.WhyPartial() == ""
 }
 
-// readHints lists the hints that declare a method read-only.
-var readHints = []string{"readOnly", "readOnlyHint", "read_only", "safe"}
-
-// readOnly reports whether a method is declared read-only.
-func readOnly(m *catalog.Method) bool {
-	for _, hint := range readHints {
-		if string(scan.Get(m.Hints, hint)) == "true" {
-			return true
-		}
+// uncalled returns why no method is called.
+func (j *peerChecker) uncalled() string {
+	if j.o.catalog != "" || j.o.trust {
+		return "no method is declared read-only (--try METHOD)"
 	}
-	return len(m.Effects) > 0 && !slices.ContainsFunc(m.Effects, func(e string) bool { return e != "read" })
+	return "no method may be called (--try METHOD, --trust-hints)"
 }

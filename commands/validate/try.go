@@ -103,7 +103,7 @@ func (j *peerChecker) tries(ctx context.Context) error {
 		}
 	}
 	if named == 0 && len(j.calls) == 0 {
-		j.skip(declared.ResultFit, "no method may be called (--try METHOD, --trust-hints)")
+		j.skip(declared.ResultFit, j.uncalled())
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (j *peerChecker) hinted() {
 	}
 	for i := range j.catalog.Methods {
 		m := &j.catalog.Methods[i]
-		if !readOnly(m) || slices.ContainsFunc(j.calls, func(c call) bool { return c.typed == m.Name }) {
+		if !m.ReadOnly() || slices.ContainsFunc(j.calls, func(c call) bool { return c.typed == m.Name }) {
 			continue
 		}
 		if j.o.catalog == "" && !j.o.trust {

@@ -70,11 +70,7 @@ func (f *client) mayRepeat(ctx context.Context, caller dialect.Caller, op dialec
 		return true
 	}
 	m, err := f.c.Described(ctx, caller, tool(op))
-	if err != nil || m == nil {
-		return false
-	}
-	notes := scan.Get(m.Extra, "annotations")
-	return string(scan.Get(notes, "readOnlyHint")) == "true" || string(scan.Get(notes, "idempotentHint")) == "true"
+	return err == nil && m != nil && (m.ReadOnly() || m.Hint("idempotentHint"))
 }
 
 // answers contains, for each kind of request, its capability and a flag with an example of a response.

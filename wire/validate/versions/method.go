@@ -2,6 +2,7 @@ package versions
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ func (c *comparison) oneMethod(o, n map[string]any, p place) {
 	c.annotations(o, n, p)
 	c.effects(list(o, "effects"), list(n, "effects"), p.at("effects"))
 	c.hints(member(o, "hints"), member(n, "hints"), p.at("hints"))
+	c.hints(promised(o), promised(n), p.at("extra", catalog.Annotations))
 	c.cache(member(o, "cache"), member(n, "cache"), p.at("cache"))
 	c.schema(o["params"], n["params"], p.at("params"), input)
 	c.schema(o["result"], n["result"], p.at("result"), output)
@@ -50,7 +52,14 @@ func (c *comparison) effects(o, n []any, p place) {
 }
 
 // promises are the hints on which callers rely if they are true.
-var promises = []string{"readOnly", "readOnlyHint", "idempotent", "idempotentHint", "safe"}
+var promises = append([]string{"idempotent", "idempotentHint"}, catalog.ReadOnlyHints...)
+
+// promised returns the promises among the annotations of a method.
+func promised(m map[string]any) map[string]any {
+	all := maps.Clone(member(member(m, "extra"), catalog.Annotations))
+	maps.DeleteFunc(all, func(name string, _ any) bool { return !slices.Contains(promises, name) })
+	return all
+}
 
 func (c *comparison) hints(o, n map[string]any, p place) {
 	for _, name := range union(o, n) {

@@ -106,6 +106,10 @@ var ofCatalogs = []struct{ name, before, now, want string }{
 		"breaking hint-lost old /methods/0/hints/readOnly\ncompatible hint-gained /methods/0/hints/idempotent\ndocumentation hint-changed /methods/0/hints/target\n",
 	},
 	{
+		"annotations", `"methods":[{"name":"a","extra":{"annotations":{"readOnlyHint":true}}}]`, `"methods":[{"name":"a","extra":{"annotations":{"readOnlyHint":false}}}]`,
+		"breaking hint-lost old /methods/0/extra/annotations/readOnlyHint\ndocumentation extra-changed /methods/0/extra/annotations\n",
+	},
+	{
 		"cache", `"methods":[{"name":"a","cache":{"max-age":60}},{"name":"b"}]`, `"methods":[{"name":"a"},{"name":"b","cache":{"max-age":5}}]`,
 		"compatible cache-shorter /methods/0/cache/max-age\ncompatible cache-longer /methods/1/cache/max-age\n",
 	},
