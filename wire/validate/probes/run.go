@@ -85,7 +85,7 @@ type run struct {
 	t      *Target
 	vars   map[string]json.RawMessage
 	conns  [2]*Conn
-	first  []byte
+	cause  []byte // what a forbidden message follows: the latest message sent that awaits no answer, or else the first
 	ends   []func()
 	result Result
 }
@@ -150,8 +150,8 @@ func (r *run) step(ctx context.Context, p *Probe, s *Step) error {
 			return err
 		}
 		r.result.Sent = msg
-		if r.first == nil {
-			r.first = msg
+		if r.cause == nil || s.Await == "" {
+			r.cause = msg
 		}
 		if err := c.Post(ctx, msg, s.Await != ""); err != nil {
 			if s.Ends {
@@ -198,7 +198,7 @@ func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
 		}
 		last = msg
 		if never != nil && truth(ctx, never, msg) {
-			r.result.Got, r.result.Sent = msg, r.first
+			r.result.Got, r.result.Sent = msg, r.cause
 			return nil, brokenf("the peer sent this message")
 		}
 		if truth(ctx, await, msg) {
@@ -216,7 +216,7 @@ func (r *run) rest(ctx context.Context, c *Conn, never *jq.Program) error {
 		case ctx.Err() != nil:
 			return nil
 		case err == nil && scan.Valid(msg, wire.DefaultMaxDepth) == nil && truth(ctx, never, msg):
-			r.result.Got, r.result.Sent = msg, r.first
+			r.result.Got, r.result.Sent = msg, r.cause
 			return brokenf("the peer sent this message")
 		}
 	}
