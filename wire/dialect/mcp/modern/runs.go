@@ -18,7 +18,7 @@ const (
 
 // tooMany returns the error for a request that exceeds a limit.
 func tooMany(what string) error {
-	return wire.TryAgain("too many "+what)
+	return wire.TryAgain("too many " + what)
 }
 
 // runs contains the runs of a server, by id. A run with questions remains for a while after its end, so that a repeated request gets the

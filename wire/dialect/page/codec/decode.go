@@ -20,7 +20,7 @@ func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 			c.traceRead(&msgs[i])
 		}
 	}
-	if err != nil || c.beats == nil && !c.d.tracks && !c.d.awaits && !c.d.guards && !c.d.keeps && c.own.step.Load() == nil {
+	if err != nil || c.beats == nil && !c.d.tracks && !c.d.awaits && !c.d.guards && len(c.d.served) == 0 && c.own.step.Load() == nil {
 		return msgs, batch, err
 	}
 	clear(c.out)

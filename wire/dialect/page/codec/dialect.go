@@ -32,7 +32,8 @@ type Dialect struct {
 	awaits  bool                   // the handshake awaits messages
 	guards  bool                   // a server requires a certain method as the first call
 	last    string                 // the client's last request; after it, only notifications of [[leave]] follow
-	keeps   bool                   // a server stores values from its clients' messages
+	kept    []string               // the patterns of [keep.PATTERN], fewest stars first
+	served  []string               // those of [serve.keep.PATTERN]
 	plain   struct {
 		sync.Mutex
 		known map[string]bool // the results of call.plain, by method
@@ -59,7 +60,7 @@ func New(p *load.Page, native Native) (*Dialect, error) {
 			d.last = p.Leave[i-1].Call
 		}
 	}
-	d.keeps = len(p.Serve.Keep) > 0
+	d.kept, d.served = byStars(maps.Keys(p.Keep)), byStars(maps.Keys(p.Serve.Keep))
 	d.awaits = slices.ContainsFunc(p.Handshake, func(s load.Step) bool { return s.Await != nil })
 	d.target = sync.OnceValues(func() (string, error) { return cancelTarget(p.Cancel) })
 	d.plain.known = map[string]bool{}

@@ -24,7 +24,7 @@ func (c *Codec) keepNotified(m *wire.Message) error {
 	if len(c.d.Page.Keep) == 0 || c.o.Serving {
 		return nil
 	}
-	rules := keptBy(c.d.Page.Keep, m.Method)
+	rules := keptBy(c.d.Page.Keep, c.d.kept, m.Method)
 	if len(rules) == 0 {
 		return nil
 	}
@@ -39,13 +39,12 @@ func (c *Codec) keepNotified(m *wire.Message) error {
 	return err
 }
 
-// keptBy returns the programs for a method: those with its name, or otherwise those of the matching pattern with the
-// fewest stars.
-func keptBy(rules map[string]map[string]load.Prog, method string) map[string]load.Prog {
+// keptBy returns the programs for a method: those with its name, or otherwise those of the first matching pattern.
+func keptBy(rules map[string]map[string]load.Prog, patterns []string, method string) map[string]load.Prog {
 	if exact, ok := rules[method]; ok {
 		return exact
 	}
-	for _, pattern := range byStars(maps.Keys(rules)) {
+	for _, pattern := range patterns {
 		if dialect.Matches(pattern, method) {
 			return rules[pattern]
 		}
@@ -61,7 +60,7 @@ func (c *Codec) scopeOf(m *wire.Message) *program.Scope {
 // keepServing stores, on a server, the values that the dialect file selects from a client's notification. It runs in the order of
 // the messages, so that later requests see the values. The notification's handler reports failures (see KeptOf).
 func (c *Codec) keepServing(m *wire.Message) {
-	if c.o.Serving && c.d.keeps {
+	if c.o.Serving && len(c.d.served) > 0 {
 		if values, err := c.KeptOf(m); err == nil && values != nil {
 			c.Keep(values)
 		}
@@ -71,7 +70,7 @@ func (c *Codec) keepServing(m *wire.Message) {
 // KeptOf returns, on a server, an object with the values that the dialect file selects from a client's message, or nil if it selects
 // none.
 func (c *Codec) KeptOf(m *wire.Message) (json.RawMessage, error) {
-	rules := keptBy(c.d.Page.Serve.Keep, m.Method)
+	rules := keptBy(c.d.Page.Serve.Keep, c.d.served, m.Method)
 	if len(rules) == 0 {
 		return nil, nil
 	}
