@@ -53,7 +53,19 @@ func (d *Direct) newLink(ctx context.Context) (*link, error) {
 // isRefusal reports whether err means that the peer rejected a call of the handshake.
 func isRefusal(err error) bool {
 	f := wire.AsFault(err)
-	return f != nil && (f.Kind == wire.Protocol && f.Method != "" || f.Kind == wire.RPCError || f.HTTP != nil)
+	return f != nil && (f.Kind == wire.Protocol && f.Method != "" || f.Kind == wire.RPCError || f.Kind == wire.Expectation || f.HTTP != nil)
+}
+
+// unrecorded returns err, the failure of a handshake that ended with the error end. If the peer is a tape that rejected a call because
+// it is not recorded, end is an Expectation Fault, and the returned Fault has that kind.
+func unrecorded(err, end error) error {
+	f, e := wire.AsFault(err), wire.AsFault(end)
+	if f == nil || f.RPC == nil || e == nil || e.Kind != wire.Expectation {
+		return err
+	}
+	expectation := *f
+	expectation.Kind = e.Kind
+	return &expectation
 }
 
 func (d *Direct) tryLink(ctx context.Context) (*link, error) {
@@ -91,8 +103,7 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	handshake := wire.Fact{Step: "greeting", Text: "the " + d.Dialect() + " dialect has no handshake"}
 	began := time.Now()
 	if err := l.handshake(ctx); err != nil {
-		l.close()
-		return nil, err
+		return nil, unrecorded(err, l.close())
 	}
 	d.responder.Opened(l.p)
 	if l.codec.Abilities().Handshake != nil {
