@@ -37,11 +37,11 @@ func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpo
 		}
 		return endpoint.Endpoint{}, nil, f
 	}
+	listening := listens(run.Line)
 	e, err := session.ParseEndpoint(args[0], dialect)
 	if err != nil {
-		return e, nil, suggest.Endpoint(run.Line, err)
+		return e, nil, suggest.Endpoint(run.Line, err, listening)
 	}
-	listening := listens(run.Line)
 	if !listening && e.Reversed == endpoint.Accept {
 		run.Line.TakeTrailing()
 		args = run.Line.Args

@@ -16,8 +16,9 @@ import (
 	"rpcx/wire/transport"
 )
 
-// Endpoint completes err, the failure of an invalid endpoint, with the only possible correction of the command line, if any.
-func Endpoint(l *cmdline.CommandLine, err error) error {
+// Endpoint completes err, the failure of an invalid endpoint, with the only possible correction of the command line, if any. If
+// listening, the endpoint is a listen address.
+func Endpoint(l *cmdline.CommandLine, err error, listening bool) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Usage || f.Fix != nil {
 		return err
@@ -37,6 +38,9 @@ func Endpoint(l *cmdline.CommandLine, err error) error {
 	default:
 		if better, hint = ofFile(typed); hint == "" {
 			return err
+		}
+		if listening {
+			better, hint = toListen(better, hint)
 		}
 		if better == "" {
 			g.Hint = hint
@@ -63,6 +67,17 @@ func meant(typed string, f *wire.Fault) string {
 		return scheme + "://" + rest
 	}
 	return ""
+}
+
+// toListen adapts what ofFile has returned to a command that listens: rpcx cannot listen on a tape or a program.
+func toListen(better, hint string) (string, string) {
+	if file, ok := strings.CutPrefix(better, "tape:"); ok {
+		return "", fmt.Sprintf("it is a tape; rpcx validate %s checks both sides, and rpcx replay %[1]s --listen LISTEN plays the server", wire.Quote(file))
+	}
+	if better != "" && !strings.HasPrefix(better, "unix:") {
+		return "", "it is a program; give a listen address, such as ws://127.0.0.1:0/ or unix:PATH"
+	}
+	return better, hint
 }
 
 // ofFile returns the endpoint that a file name means, and a hint that names the kind of file, or "".
