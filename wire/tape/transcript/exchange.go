@@ -47,7 +47,7 @@ func (k *loading) sent(e *Entry, line *tape.Line) {
 func (k *loading) exchange(h *tape.HTTP) {
 	switch {
 	case h == nil:
-	case h.Method == "GET" && h.Status == 200 && k.Events == None:
+	case h.Method == "GET" && h.Status == 200 && k.Events == None && !k.isRefused():
 		k.Events = int32(k.Len())
 	case h.Method == "DELETE":
 		k.Deletes = true
@@ -55,6 +55,13 @@ func (k *loading) exchange(h *tape.HTTP) {
 		k.refuse(h)
 		k.head(h)
 	}
+}
+
+// isRefused reports whether the last request was rejected with an HTTP error and has no response. An event stream that the client
+// requests then belongs to the older HTTP with SSE of MCP: the transport itself requests the stream, and the response is in it.
+func (k *loading) isRefused() bool {
+	i := k.last[wire.Send]
+	return i != None && k.refused[i] != 0 && k.Entry(i).Answer == None
 }
 
 // refuse stores an HTTP error as the response to the last request, unless that request already has a response.

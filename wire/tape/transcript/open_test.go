@@ -132,3 +132,21 @@ func TestChangedTapes(t *testing.T) {
 		}
 	}
 }
+
+// The transport itself repeats a request for an event stream that follows a rejected request.
+func TestEventStreamOfOlderHTTP(t *testing.T) {
+	for status, want := range map[string]int32{"200": 1, "404": None} {
+		tr, err := Read(strings.NewReader(`{"tape":1}
+{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"m"}}
+{"http":{"method":"POST","url":"http://h/sse","status":`+status+`,"times":{"start":0}}}
+{"http":{"method":"GET","url":"http://h/sse","status":200,"times":{"start":0}}}
+{"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":1}}
+`), "x", rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tr.Tracks[0].Events; got != want {
+			t.Errorf("status %s: the event stream is requested after %d entries, want %d", status, got, want)
+		}
+	}
+}
