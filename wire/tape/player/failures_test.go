@@ -206,6 +206,38 @@ func TestServeCloses(t *testing.T) {
 	}
 }
 
+// The played server closes where the recorded server did, when everything before has been played.
+func TestServeClosesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := NewServer(read(t, `{"dir":"send","msg":{"id":1,"method":"a"}}
+{"dir":"recv","msg":{"id":1,"result":1}}
+{"dir":"send","msg":{"method":"exit"}}
+{"dir":"recv","close":{"clean":true,"child":{"exit":0}}}`), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		here, there := transport.Pair()
+		ended := make(chan error, 1)
+		go func() { ended <- s.Serve(t.Context(), there) }()
+		if err := here.Send([]byte(`{"id":7,"method":"a"}`)); err != nil {
+			t.Fatal(err)
+		}
+		if msg, err := here.Recv(); err != nil || string(msg) != `{"id":7,"result":1}` {
+			t.Fatal(string(msg), err)
+		}
+		synctest.Wait()
+		if err := here.Send([]byte(`{"method":"exit"}`)); err != nil {
+			t.Fatal("closed before the last message: ", err)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if _, err := here.Recv(); err == nil {
+			t.Error("a message arrived after the end")
+		}
+	})
+}
+
 // A single is the connection of a POST to the played server.
 type single struct{ *closing }
 

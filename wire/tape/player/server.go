@@ -124,8 +124,9 @@ func (s *Server) post(ctx context.Context, c wire.Conn) error {
 
 // serving is the policy for a Server.
 type serving struct {
-	e *engine
-	o Options
+	e      *engine
+	o      Options
+	played int32 // all entries of the primary track before this one have been played
 }
 
 // choose searches the primary track first.
@@ -231,6 +232,9 @@ const silence = 250 * time.Millisecond
 // idle sends a pending response when the messages that were recorded before it have not arrived for some time, because the client may
 // never send them.
 func (s *serving) idle(since time.Duration) (again time.Duration, over bool) {
+	if s.closes() {
+		return 0, true
+	}
 	last := s.e.allEnded()
 	for _, p := range s.e.plays {
 		if p == nil || len(p.queue) == 0 {
@@ -245,6 +249,23 @@ func (s *serving) idle(since time.Duration) (again time.Duration, over bool) {
 		return patience - since, false
 	}
 	return 0, last
+}
+
+// closes reports whether the recorded server closed the connection and everything before that has been played.
+func (s *serving) closes() bool {
+	if c := s.e.current; c == nil || c.singleExchange || len(s.e.t.Tracks) == 0 {
+		return false
+	}
+	p := s.e.play(s.e.primary)
+	if p.track.Close == nil || p.track.Closer != wire.Recv || p.track.Len() == 0 { // without messages, the recorded connection failed
+		return false
+	}
+	for ; s.played < int32(p.track.Len()); s.played++ {
+		if p.seen(s.played) == 0 && !p.track.Optional(s.played) {
+			return false
+		}
+	}
+	return true
 }
 
 // allEnded reports whether no connection of the conversation can receive messages.
