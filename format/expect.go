@@ -99,7 +99,7 @@ func (j *expectationChecker) whole(o *Options, items int64) error {
 		if e.flag == "--expect-any" && !e.met {
 			return unmet(e.flag, e.source, j.lastLine())
 		}
-		if e.flag == "--expect" && j.lines == 0 && !j.errorMet && (o.ExpectCount == nil || *o.ExpectCount != 0) {
+		if e.flag == "--expect" && j.lines == 0 && (o.ExpectCount == nil || *o.ExpectCount != 0) {
 			f := unmet(e.flag, e.source, "there was no value")
 			f.Hint = "--expect-count 0 expects none"
 			return f

@@ -199,8 +199,8 @@ func (p *Pipeline) writeTemplate(ctx context.Context, val []byte, contentType st
 
 // Error handles the error that ended a call, after Print has received the event. Without --expect-error, it returns
 // false and nil: the error is the outcome of the command. If the error is the expected one, met is true, and Error
-// prints the error object unless Print has printed the whole event or message. Any other error is a Fault of kind
-// Expectation.
+// checks and prints the error object, unless Print has printed the whole event or message. Any other error is a Fault
+// of kind Expectation.
 func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -212,6 +212,9 @@ func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err erro
 	}
 	if err := p.checker.rpcError(&p.o, e); err != nil || p.o.Events || p.o.Raw {
 		return err == nil, err
+	}
+	if err := p.checker.line(ctx, &p.o, e.JSON()); err != nil {
+		return false, err
 	}
 	lines, err := p.emit(ctx, e.JSON(), "")
 	p.stats.Lines += lines
