@@ -43,7 +43,7 @@ func connectCommand(run *env.Env) *cmdline.Command {
 			{Says: "Send two messages and print all messages from the peer", Command: `printf '%s\n' '{"id":1,"method":"listOrders"}' '{"id":2,"method":"getOrder","params":{"id":"o_001"}}' | rpcx connect demo:orders`},
 			{Says: "Connect to a language server, and answer its requests with a hook", Command: `rpcx connect lsp+exec:gopls --on 'workspace/configuration=jq:[.items[] | null]' < messages.ndjson`},
 		},
-		Flags:  slices.Concat(o.StopConditions.Flags(), flags, o.Session.Flags(), o.Reconnect.Flags(), o.Options.Flags(run, options.IdlePipe)),
+		Flags:  slices.Concat(o.StopConditions.Flags(), flags, o.Session.Flags(), o.Reconnect.Flags(), options.WithoutErrors(o.Options.Flags(run, options.IdlePipe))),
 		Action: func(ctx context.Context) error { return runConnect(ctx, run, o) },
 	}
 }

@@ -52,7 +52,7 @@ func describeCommand(run *env.Env) *cmdline.Command {
 			{Says: "Print the dialect file of a dialect", Command: "rpcx describe --dialect qmp"},
 			{Says: "Write a catalog for rpcx serve", Command: "rpcx describe demo:orders > catalog.json"},
 		}, dialects.Examples("describe")...),
-		Flags:  append(flags, o.Flags(run, options.IdleCall)...),
+		Flags:  append(flags, options.WithoutErrors(o.Flags(run, options.IdleCall))...),
 		Action: func(ctx context.Context) error { return runDescribe(ctx, run, o) },
 	}
 }

@@ -130,7 +130,7 @@ func (v verb) command(run *env.Env) *cmdline.Command {
 		flags = v.flags(o)
 	}
 	if v.prints {
-		flags = append(flags, o.out.Flags()...)
+		flags = append(flags, options.WithoutErrors(o.out.Flags())...)
 	}
 	flags = slices.Concat(flags, o.time.WholeFlags(), run.Common.Flags())
 	return &cmdline.Command{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"rpcx/commands/cmdline"
@@ -50,6 +51,11 @@ func (o *Output) Flags() []*cmdline.Flag {
 		cmdline.Text(cmdline.GroupExpect, "expect-error", "", "fail unless the peer returns an error with the code `CODE` (any: any error)", &o.ExpectError).Filled("a code"),
 		cmdline.Number(cmdline.GroupExpect, "expect-count", "fail unless there are exactly `N` values", 0, &o.expectCount),
 	}
+}
+
+// WithoutErrors returns flags without --expect-error, for a command that prints no error from the peer.
+func WithoutErrors(flags []*cmdline.Flag) []*cmdline.Flag {
+	return slices.DeleteFunc(flags, func(f *cmdline.Flag) bool { return f.Name == "expect-error" })
 }
 
 // NewPrinter returns the pipeline that prints to stdout or the file of --output.

@@ -36,7 +36,7 @@ properties and constants as JSON (on a terminal, as tables).`,
 			{Says: "Print the functions of the embedded plugin", Command: "rpcx plugin describe demo:scriptling -q '.functions[].name'"},
 			{Says: "Write a catalog for rpcx serve and rpcx plugin serve", Command: "rpcx plugin describe demo:scriptling --as-catalog > plugin.json"},
 		},
-		Flags:  append(flags, o.flags.all(run)...),
+		Flags:  append(flags, options.WithoutErrors(o.flags.all(run))...),
 		Action: func(ctx context.Context) error { return runDescribe(ctx, run, o) },
 	}
 }
