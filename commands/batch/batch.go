@@ -43,6 +43,7 @@ func Run(ctx context.Context, r *request.Request, jobs int64, unordered bool) er
 		return b.dryRun(ctx)
 	}
 	cl := env.NewDeadline(ctx, r.Timeout, 0)
+	r.Client.Resends = true
 	if len(b.spec.Bridge.Own) > 0 { // the first line may replace the handshake
 		b.lines = env.NewLines(cl.Ctx)
 		r.Client.Own = b.lines.MethodAt("method")

@@ -165,6 +165,7 @@ func runHost(ctx context.Context, run *env.Env, o *Options, e endpoint.Endpoint,
 	if so.Record, err = o.Record.Open(run, e.String(), e.Dialect, false); err != nil {
 		return err
 	}
+	so.Resend = request.Resend(run, func() {})
 	so.Reconnect = o.Reconnect.Options(run, &o.Conn)
 	k.Answers = request.AnswersOf(e, so.Transport)
 	k.Log = run.Parent.Log

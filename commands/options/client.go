@@ -25,13 +25,14 @@ type Client struct {
 	First     *dialect.Op // may be nil
 	// Own returns the method of the user's first call, which the handshake leaves to the user
 	// (dialect.HandshakeOptions). Without it, rpcx makes the whole handshake.
-	Own    func(ctx context.Context) string
-	Lasts  bool          // a response may take any time; a missing one causes a warning
-	Listen time.Duration // bounds the wait for a first message that may reveal the peer's dialect; 0 for no wait
-	Time   Time
-	Out    Output
-	Hooks  Hooks
-	Record Record
+	Own     func(ctx context.Context) string
+	Resends bool          // --wait applies to each message, not to the whole conversation
+	Lasts   bool          // a response may take any time; a missing one causes a warning
+	Listen  time.Duration // bounds the wait for a first message that may reveal the peer's dialect; 0 for no wait
+	Time    Time
+	Out     Output
+	Hooks   Hooks
+	Record  Record
 }
 
 // Flags returns the flags of c. idle is the help text of --idle, which depends on the command.

@@ -126,6 +126,9 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 	}
 	o.Raw, o.Catalog, o.Reconnect, o.First = raw, cat, c.Reconnect.Options(run, &c.Conn), c.First
 	o.Own = c.Own
+	if raw || c.Resends {
+		o.Resend = Resend(run, cl.Touch)
+	}
 	if !raw && !readsLogs(run, o.Hooks) {
 		o.Logs = ""
 	}

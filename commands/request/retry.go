@@ -112,6 +112,20 @@ func WaitReached(ctx context.Context, run *env.Env, attempt func() error) error 
 	return untilReached(run, d, attempt)
 }
 
+// Resend returns what sends a message again for up to --wait, as long as each failure proves that it did not reach the
+// peer (session.Options.Resend). It calls touch before each attempt. Without --wait, it returns nil.
+func Resend(run *env.Env, touch func()) func(ctx context.Context, attempt func() error) error {
+	if limit, _ := run.Line.Value("wait").(time.Duration); limit <= 0 {
+		return nil
+	}
+	return func(ctx context.Context, attempt func() error) error {
+		return WaitReached(ctx, run, func() error {
+			touch()
+			return attempt()
+		})
+	}
+}
+
 // sleep waits for t, or returns why d ended first.
 func sleep(d *env.Deadline, t time.Duration) error {
 	timer := time.NewTimer(t)

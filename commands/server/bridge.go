@@ -9,6 +9,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
+	"rpcx/commands/request"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/endpoint"
@@ -78,6 +79,10 @@ func applyBetween(run *env.Env, listen, to endpoint.Endpoint) error {
 
 // Pass forwards all messages between the clients of listen and the peer at to unchanged.
 func (o *Options) Pass(ctx context.Context, run *env.Env, listen, to endpoint.Endpoint, so session.Options, command []string) error {
+	if run.Line.Has("wait") && to.Reversed == "" {
+		return run.Line.Usage("--wait does not apply to a bridge that passes messages unchanged").
+			WithHint("the commands of clients have --wait")
+	}
 	cfg, err := options.TransportConfig(ctx, run, &o.Conn)
 	if err != nil {
 		return err
@@ -118,8 +123,12 @@ func (o *Options) Bridge(ctx context.Context, run *env.Env, listen, to endpoint.
 	if o.Catalog != "" {
 		bo.Known = so.Catalog
 	}
-	b, err := bridge.New(ctx, bo)
-	if err != nil {
+	bo.Session.Resend = request.Resend(run, func() {})
+	var b *bridge.Bridge
+	if err := request.WaitReached(ctx, run, func() (err error) {
+		b, err = bridge.New(ctx, bo)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	if len(b.Lacks) > 0 {

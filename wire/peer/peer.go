@@ -80,6 +80,8 @@ type Options struct {
 	// Note receives reports of events that failed no call but may interest the user. Several goroutines call it,
 	// without holding locks. It may be nil.
 	Note func(Note)
+	// Resend makes attempts to exchange a message until one reaches the peer or ctx ends. If it is nil, there is only one.
+	Resend func(ctx context.Context, attempt func() error) error
 	// Incoming receives every request, notification and response of a Raw operation, and every response, item or
 	// invalid JSON without a call, before its dispatch. It runs on the reader's goroutine, in the order of arrival, and
 	// may keep the message. If it returns true, it has taken the message, and a request then stays open until Answer or

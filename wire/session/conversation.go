@@ -85,6 +85,8 @@ type Options struct {
 	Bridge    func(hooks dialect.Backend) dialect.Backend
 	Await     *Await     // how to wait for a peer that connects; nil if the address need not be announced
 	Reconnect *Reconnect // nil if the conversation ends when its connection is lost
+	// Resend is peer.Options.Resend after the handshake.
+	Resend func(ctx context.Context, attempt func() error) error
 	// Own is HandshakeOptions.Own for the first connection.
 	Own func(ctx context.Context) string
 }

@@ -28,6 +28,7 @@ type link struct {
 	preopened dialect.Stream // the stream of Options.First, until the caller opens that operation
 	received  atomic.Bool    // whether a message has arrived since the handshake; recorded only if the conversation needs it
 	replaced  atomic.Bool
+	open      atomic.Bool // the handshake has ended
 	end       func() error
 }
 
@@ -87,6 +88,14 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	if d.hub != nil {
 		po.Incoming = func(m wire.Message) bool { return d.hub.incoming(l, m) }
 	}
+	if d.o.Resend != nil {
+		po.Resend = func(ctx context.Context, attempt func() error) error {
+			if !l.open.Load() { // the caller of Open repeats the whole handshake
+				return attempt()
+			}
+			return d.o.Resend(ctx, attempt)
+		}
+	}
 	if d.redialer != nil {
 		po.Record = inTurn(l.noteReceived, po.Record)
 	}
@@ -105,6 +114,7 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	if err := l.handshake(ctx); err != nil {
 		return nil, unrecorded(err, l.close())
 	}
+	l.open.Store(true)
 	d.responder.Opened(l.p)
 	if l.codec.Abilities().Handshake != nil {
 		l.received.Store(false)
