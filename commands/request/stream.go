@@ -91,7 +91,7 @@ func (c *ResponsePrinter) doWatching(op dialect.Op) error {
 }
 
 // startTrigger sends op. If op fails, and not because the connection closed, c.deadline is cancelled with the failure.
-// With WatchEnds, watch ends with the exchange of op.
+// If op has opened a stream, watch ends with that stream, and with WatchEnds with the exchange of op.
 func startTrigger(c *ResponsePrinter, op dialect.Op, watch dialect.Stream) (*trigger, error) {
 	st, err := c.conv.Open(c.deadline.Ctx, op)
 	if err != nil {
@@ -102,7 +102,8 @@ func startTrigger(c *ResponsePrinter, op dialect.Op, watch dialect.Stream) (*tri
 	go func() {
 		defer wire.Guard()
 		defer close(s.done)
-		s.failed = answered(ctx, st, op.Method)
+		var opened bool
+		opened, s.failed = answered(ctx, st, op.Method)
 		if f := wire.AsFault(s.failed); f != nil && f.Kind != wire.Closed { // earlier messages are still printed
 			c.deadline.Cancel(f)
 		}
@@ -110,7 +111,7 @@ func startTrigger(c *ResponsePrinter, op dialect.Op, watch dialect.Stream) (*tri
 		for ; err == nil; _, err = st.Next(ctx) {
 			c.deadline.Touch()
 		}
-		if c.WatchEnds && ctx.Err() == nil {
+		if (c.WatchEnds || opened && err == io.EOF) && ctx.Err() == nil {
 			if err != io.EOF && !errors.Is(err, wire.ErrResponseEnded) {
 				s.failed = err
 			}
@@ -122,16 +123,16 @@ func startTrigger(c *ResponsePrinter, op dialect.Op, watch dialect.Stream) (*tri
 	return s, nil
 }
 
-// answered waits for the first response in st and returns its failure.
-func answered(ctx context.Context, st dialect.Stream, method string) error {
+// answered waits for the first response in st and returns its failure. opened reports that it has opened a stream.
+func answered(ctx context.Context, st dialect.Stream, method string) (opened bool, err error) {
 	m, err := st.Next(ctx)
 	switch {
 	case err != nil:
-		return named(err, method)
+		return false, named(err, method)
 	case m.Err != nil:
-		return rpcFault(method, m.Err.Clone())
+		return false, rpcFault(method, m.Err.Clone())
 	}
-	return nil
+	return m.Kind == wire.Response && !m.Final, nil
 }
 
 // end cancels the request's stream. err is the outcome of the watch, unless the response is an error, or the connection

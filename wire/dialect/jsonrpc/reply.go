@@ -76,6 +76,9 @@ func (c *codec) item(method string, ev wire.Event) []byte {
 // Event sets ev to the user's event for m.
 func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 	SetEvent(ev, m, nil)
+	if m.Kind == wire.Item && m.Body == nil && m.Err == nil { // also for a watch, which continues after the stream
+		ev.Kind, ev.Data, ev.Method = wire.Done, nil, ""
+	}
 	return nil
 }
 
