@@ -146,12 +146,13 @@ func runHost(ctx context.Context, run *env.Env, o *Options, e endpoint.Endpoint,
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	live := make(chan struct{})
+	var decided sync.Once // the session is live, or the starting command has ended before
 	go func() {
 		select {
 		case <-run.Parent.Ended():
-			if !wire.IsClosed(live) {
+			decided.Do(func() {
 				cancel(wire.NewFault(wire.Interrupted, "the command that started the session has ended", nil))
-			}
+			})
 		case <-live:
 		}
 	}()
@@ -170,8 +171,10 @@ func runHost(ctx context.Context, run *env.Env, o *Options, e endpoint.Endpoint,
 	k.Answers = request.AnswersOf(e, so.Transport)
 	k.Log = run.Parent.Log
 	k.Live = func() {
-		close(live)
-		run.Parent.Ready()
+		decided.Do(func() {
+			close(live)
+			run.Parent.Ready()
+		})
 	}
 	return request.WaitReached(ctx, run, func() error { return daemon.Host(ctx, e, so, k) })
 }

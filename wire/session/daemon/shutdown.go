@@ -40,7 +40,7 @@ func (h *host) disconnectReason() error {
 }
 
 // probation waits up to 100 ms if a child has sent nothing, because a child that cannot start usually exits at once. If
-// the connection ends within that time, probation returns the reason. Otherwise it returns nil.
+// the connection or ctx ends within that time, probation returns the reason. Otherwise it returns nil.
 func (h *host) probation(ctx context.Context) error {
 	if len(h.e.Address.Command) > 0 && h.traffic[wire.Recv].messages.Load() == 0 {
 		select {
@@ -48,6 +48,9 @@ func (h *host) probation(ctx context.Context) error {
 		case <-time.After(probation):
 		case <-ctx.Done():
 		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	return h.disconnectReason()
 }
