@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"rpcx/commands/artifacts"
 	"rpcx/commands/cmdline"
@@ -66,7 +67,7 @@ func TestNotOpened(t *testing.T) {
 	}
 }
 
-// TestRetry checks that only errors that the peer marks as retryable are retried.
+// TestRetry checks that only errors that the peer marks as retryable are retried, and that a timeout names the last failure.
 func TestRetry(t *testing.T) {
 	a := &env.Env{Console: format.NewConsole(new(strings.Builder), format.ConsoleOptions{})}
 	for again, want := range map[bool]int{true: 2, false: 1} {
@@ -78,6 +79,12 @@ func TestRetry(t *testing.T) {
 		if err == nil || made != want {
 			t.Errorf("%d attempts, %v", made, err)
 		}
+	}
+	err := Retries{N: 1}.retry(a, env.NewDeadline(t.Context(), time.Millisecond, 0), true, func() error {
+		return &wire.Fault{Message: "busy", HTTP: &wire.HTTP{Status: 503, RetryAfter: 60}}
+	})
+	if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout || f.Hint != "busy" {
+		t.Errorf("a timeout before a retry: %v", err)
 	}
 }
 

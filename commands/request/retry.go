@@ -43,7 +43,7 @@ func (r Retries) retry(run *env.Env, d *env.Deadline, posts bool, attempt func()
 		wait := max(pause, retryAfter(f))
 		run.Console.Note(fmt.Sprintf("%s; retrying in %v", f.Message, wait))
 		if err := sleep(d, wait); err != nil {
-			return err
+			return withLast(err, f)
 		}
 		pause = min(2*pause, longestPause)
 	}
@@ -90,14 +90,14 @@ func untilReached(run *env.Env, d *env.Deadline, attempt func() error) error {
 		}
 		run.Verbose(fmt.Sprintf("%s; retrying in %v", f.Message, wait.Round(time.Millisecond)))
 		if err := sleep(d, wait); err != nil {
-			return notReached(err, f)
+			return withLast(err, f)
 		}
 		d.Touch() // --idle starts when the peer is reached
 	}
 }
 
-// notReached adds the last failure to reach the peer to the timeout that ended the wait.
-func notReached(err error, last *wire.Fault) error {
+// withLast adds the last attempt's failure to the timeout that ended the wait for the next attempt.
+func withLast(err error, last *wire.Fault) error {
 	f := wire.AsFault(err)
 	if f == nil || f.Kind != wire.Timeout || f.Hint != "" {
 		return err
