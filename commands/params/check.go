@@ -159,7 +159,7 @@ func misfit(err error, arg string) *wire.Fault {
 		if m.Value != nil {
 			example = append(example, ':')
 			example = append(example, m.Value...)
-			f.Hint = fmt.Sprintf("for example %s", exampleWord(dotted(m.Pointer, m.Property), m.Value, string(example)))
+			f.Hint = fmt.Sprintf("for example %s", exampleOf(m, string(example)))
 		}
 	}
 	return f
@@ -183,16 +183,20 @@ func dotted(pointer, property string) string {
 	return key.String() + property
 }
 
-// exampleWord returns one word that sets a property: key=value if possible, else a JSON object.
-func exampleWord(name string, value json.RawMessage, member string) string {
-	text, isText := scan.Text(value)
-	switch {
-	case name == "" || !IsKeyOp(name+"=") || len(name) > 60 || len(value) > 200:
+// exampleOf returns one word that sets the missing property: key=value if possible, else a JSON object. If no word can set
+// it, exampleOf returns its member and where it is missing.
+func exampleOf(m *schema.Mismatch, member string) string {
+	name := dotted(m.Pointer, m.Property)
+	text, isText := scan.Text(m.Value)
+	switch fits := name != "" && IsKeyOp(name+"=") && len(name) <= 60 && len(m.Value) <= 200; {
+	case !fits && m.Pointer != "":
+		return member + " in " + m.Pointer
+	case !fits:
 		return wire.Quote("{" + member + "}")
 	case isText:
 		return wire.Quote(name + "=" + text)
 	}
-	return wire.Quote(name + ":=" + string(value))
+	return wire.Quote(name + ":=" + string(m.Value))
 }
 
 // repair applies the schema's corrections to params until they match. It returns nil if they never do. The result is a

@@ -221,9 +221,9 @@ func TestRefusalsWhole(t *testing.T) {
 		"one":{"oneOf":[{"type":"object","required":["kind","v"],"properties":{"kind":{"const":"number"},"v":{"type":"integer"}}},{"type":"object","required":["kind","v"],"properties":{"kind":{"const":"text"},"v":{"type":"string"}}}]}}}}]}`, "m")
 	for _, tt := range []struct{ args, message, hint, better string }{
 		{``, `params: lacks "a" (schema rule "required")`, `for example a:=7`, ``},
-		{`a=1|in={}`, `params: /in: lacks "b c" (schema rule "required")`, `for example '{"b c":"x"}'`, ``},
+		{`a=1|in={}`, `params: /in: lacks "b c" (schema rule "required")`, `for example "b c":"x" in /in`, ``},
 		{`a=1|deep={}`, `params: /deep: lacks "e" (schema rule "required")`, `for example deep.e=y`, ``},
-		{`a=1|list=[{}]`, `params: /list/0: lacks "d" (schema rule "required")`, `for example '{"d":true}'`, ``},
+		{`a=1|list=[{}]`, `params: /list/0: lacks "d" (schema rule "required")`, `for example "d":true in /list/0`, ``},
 		{`a=1|one.kind=number|one.v=5`, ``, ``, `{"a":1,"one":{"kind":"number","v":5}}`},
 		{`a=1|one.kind=text|one.v=5`, ``, ``, `{"a":1,"one":{"kind":"text","v":"5"}}`},
 		{`a=x`, `parameter "a=x": /a: got "x", want integer (schema rule "type")`, `--no-check sends it anyway`, ``},
