@@ -150,7 +150,7 @@ func proxyRefused(p *url.URL, resp *http.Response) *wire.Fault {
 	f := transport.HTTPFault("the proxy "+p.Host+" refused", resp, nil)
 	f.Unreached = f.Kind == wire.Unreachable
 	if resp.StatusCode == http.StatusProxyAuthRequired {
-		f.Hint = "send credentials with --proxy " + p.Scheme + "://USER:PASSWORD@" + p.Host + " (or HTTPS_PROXY)"
+		f.Hint = "send credentials with --proxy " + p.Scheme + "://USER:PASSWORD@" + p.Host
 	}
 	return f
 }
@@ -188,7 +188,7 @@ func socks(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, t
 	f.Unreached = true
 	if strings.Contains(err.Error(), "auth") {
 		f.Kind, f.Unreached = wire.Auth, false
-		f.Hint = "send credentials with --proxy socks5://USER:PASSWORD@" + p.Host + " (or ALL_PROXY)"
+		f.Hint = "send credentials with --proxy socks5://USER:PASSWORD@" + p.Host
 	}
 	return nil, f
 }
