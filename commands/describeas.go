@@ -20,17 +20,18 @@ func describeAs(form string, c *catalog.Catalog) ([]byte, error) {
 	return c.MarshalIndent()
 }
 
-// methodAs is like describeAs, but for one method. In the format jsonschema, it returns the schema of the params.
+// methodAs is like describeAs, but for one method, whose schemas contain the definitions that they use. In the format
+// jsonschema, it returns the schema of the params.
 func methodAs(form string, c *catalog.Catalog, m *catalog.Method) []byte {
+	one := c.Clone()
+	one.Methods = []catalog.Method{*m}
 	switch form {
 	case "openrpc":
-		one := c.Clone()
-		one.Methods = []catalog.Method{*m}
 		return jsonrpc.ToOpenRPC(one)
 	case "jsonschema":
 		return paramsSchema(c, m)
 	}
-	return scan.JSON(m)
+	return scan.JSON(&one.SelfContained().Methods[0])
 }
 
 const schemaDialect = `"https://json-schema.org/draft/2020-12/schema"`
