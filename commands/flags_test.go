@@ -65,7 +65,7 @@ call --set=a=b: ro+tcp://h:1 cdp+ws://h/ scomp+ws://h/ lsp+exec:x ; ws://h/ demo
 connect --set=a=b: scomp+ws://h/ lsp+exec:x ; ro+tcp://h:1 cdp+ws://h/ demo:
 call --resume=a: scomp+ws://h/ ; ws://h/ demo: hotrepl+ws://h/
 call --no-environment: scriptling+exec:x ; exec:x demo:
-call --save=d: mcp+exec:x hotrepl+ws://h/ ; ws://h/ ro+tcp://h:1
+call --save=d: mcp+exec:x ; ws://h/ ro+tcp://h:1 hotrepl+ws://h/
 call --grace=1: introspect+ws://h/ ; ws://h/ scomp+ws://h/
 call --jobs=2 --batch: demo: ws://h/
 call --jobs=2: ; demo: ws://h/

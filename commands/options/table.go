@@ -72,7 +72,7 @@ var table = []row{
 	{flags: []string{"complete", "reset", "cursor", "every", "on-change", "frame", "artifacts"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation.IsLive() })},
 	{flags: []string{"input-timeout", "state-key", "print-config"}, needs: inDialect(func(d dialect.Spec) bool { return d.Handshake.Rounds })},
 	{flags: []string{"kind", "limit"}, commands: []string{"job list"}, needs: inDialect(func(d dialect.Spec) bool { return d.Jobs != nil && d.Jobs.Journal })},
-	{flags: []string{"save", "max-artifact"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Files != nil })}, // the job commands have a --save of their own
+	{flags: []string{"save", "max-artifact"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Files.AreEmbedded() })}, // the job commands have a --save of their own
 	{flags: []string{"runtime"}, needs: inDialect(func(d dialect.Spec) bool { return d.Evaluation != nil && d.Evaluation.Runtime })},
 	{flags: []string{"grace"}, commands: []string{"call"}, needs: inDialect(func(d dialect.Spec) bool { return d.Discovery.ByModule() })},
 	{flags: []string{"no-check"}, commands: []string{"call", "subscribe", "job run", "job start"}, needs: checked},
