@@ -63,7 +63,7 @@ const (
 	nothingWrong readState = iota
 	someFailed             // with Many, a response was an error
 	lost                   // the connection, or the request's exchange (WatchEnds), ended
-	incomplete             // events were lost because rpcx read too slowly
+	incomplete             // events were lost because the ring of the session was full
 )
 
 // NewResponsePrinter returns a ResponsePrinter for one request of a conversation. It prints to print. d bounds its

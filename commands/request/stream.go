@@ -38,7 +38,7 @@ func (c *ResponsePrinter) complete(err error) error {
 	if lossy, _ := c.env.Line.Value("lossy").(bool); err != nil || c.state != incomplete || lossy {
 		return err
 	}
-	return wire.NewFault(wire.Closed, "events were lost because rpcx read too slowly", nil).WithHint("accept this with --lossy")
+	return wire.NewFault(wire.Closed, "events were lost because the ring of the session was full", nil).WithHint("accept this with --lossy")
 }
 
 // endStream returns nil for regular ends: --for, --idle, and a peer that closes without an error. Without an item, it
