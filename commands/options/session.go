@@ -100,7 +100,7 @@ type Reconnect struct {
 // Flags returns the flags of r.
 func (r *Reconnect) Flags() []*cmdline.Flag {
 	return []*cmdline.Flag{
-		cmdline.Bool(cmdline.GroupConnection, "reconnect", "", "connect and subscribe again after the connection is lost, and print a gap event", &r.on),
+		cmdline.Bool(cmdline.GroupConnection, "reconnect", "", "connect and subscribe again after the connection is lost (subscribe --events prints a gap event)", &r.on),
 		cmdline.Generic(cmdline.GroupConnection, "reconnect-for", "try to reconnect for at most `DURATION` after each loss (5m; 0: no limit)", &r.limit),
 	}
 }
