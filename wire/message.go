@@ -44,6 +44,7 @@ type Message struct {
 	Interim bool            // a Response before the result: it requests input or names work that continues; Body is the whole response
 	Bare    bool            // an Invalid message from a server that becomes an event: Method is the server's name for it, and Body is the whole message
 	Awaited bool            // a Notification that was part of the handshake
+	Claimed bool            // a Notification about a local call; the call received it as an event, or has ended
 	Method  string          // the name of the method, binding, callback or type, as users type it
 	Params  json.RawMessage // the complete params of a Request, Notification or Item, or nil
 	Body    json.RawMessage // the part that users see: a result, an item's payload, or a notification's params

@@ -154,6 +154,7 @@ type Request struct {
 	Params       json.RawMessage // may be nil
 	ID           wire.ID         // nil for a notification
 	Notification bool
+	Claimed      bool                   // see wire.Message
 	Stream       bool                   // the method streams: every output is an event
 	Whole        bool                   // the items become one answer, which has the time limit of a call
 	Emit         func(wire.Event) error // never nil for a stream

@@ -224,7 +224,7 @@ func isAnswer(err error) bool {
 
 // forward forwards a request or notification from the peer to c.
 func (u *upstream) forward(ctx context.Context, c *client, r dialect.Request) (json.RawMessage, error) {
-	if r.Notification && u.hasReceived(c, r.Method) {
+	if r.Notification && u.hasReceived(c, r) {
 		return nil, nil
 	}
 	r.Params = u.bridge.carried(r.Params, u.bridge.here)
@@ -239,10 +239,13 @@ func (u *upstream) forward(ctx context.Context, c *client, r dialect.Request) (j
 }
 
 // hasReceived reports whether client c has already received a notification as an event of its call. Between equal dialects,
-// notifications are forwarded unchanged and never become events.
-func (u *upstream) hasReceived(c *client, method string) bool {
+// other notifications are forwarded unchanged.
+func (u *upstream) hasReceived(c *client, r dialect.Request) bool {
+	if u.bridge.spec.Name == u.bridge.here.Name {
+		return r.Claimed
+	}
 	reported := u.bridge.spec.Bridge.ReportsProgress
-	return reported != nil && u.bridge.spec.Name != u.bridge.here.Name && c.calls.Load() > 0 && reported(method)
+	return reported != nil && c.calls.Load() > 0 && reported(r.Method)
 }
 
 // asked returns the client that should answer a request from the peer: the only client, or the only client that has pending calls.

@@ -151,7 +151,10 @@ func (r functionResponder) Respond(ctx context.Context, q dialect.Request) (json
 
 // askFallback passes a request without a hook to another process.
 func askFallback(ctx context.Context, client dialect.Caller, q dialect.Request) (json.RawMessage, error) {
-	if q.Notification {
+	switch {
+	case q.Claimed: // the process of the call has its event
+		return nil, nil
+	case q.Notification:
 		return nil, client.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: q.Method, Params: q.Params})
 	}
 	out, err := client.Call(ctx, q.Method, q.Params)

@@ -191,9 +191,12 @@ func (c *Codec) notification(m *wire.Message) error {
 	if err != nil || items {
 		return err
 	}
+	at := len(c.out)
 	c.out = append(c.out, *m)
 	c.passOn(m)
-	return c.during(m, nil)
+	err = c.during(m, nil)
+	c.out[at].Claimed = m.Claimed
+	return err
 }
 
 // shares reports whether a notification has the same extra members as a call, and can therefore belong to it.
@@ -218,7 +221,7 @@ func (c *Codec) during(m *wire.Message, of *call) error {
 		}
 		s, err := of, error(nil)
 		if of == nil {
-			s, err = c.belongs(way.rule, m)
+			s, err = c.claim(way.kind, way.rule, m)
 		} else if ok, fail := way.rule.When.Holds(m.Params, c.about(of, m).Value); !ok {
 			s, err = nil, fail
 		}

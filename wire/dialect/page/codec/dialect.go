@@ -126,6 +126,13 @@ func (d *Dialect) Notifies(method string) bool {
 	return method != "" && method == d.native.Notification
 }
 
+// reports reports whether a server sends a notification of that method for an event of that kind.
+func (d *Dialect) reports(kind wire.EventKind, method string) bool {
+	during := &d.Page.Serve.During
+	say := map[wire.EventKind]*load.Say{wire.Progress: during.Progress, wire.Log: during.Log}[kind]
+	return say != nil && say.Method == method
+}
+
 // isPlain reports whether calls of a method are never wrapped.
 func (d *Dialect) isPlain(method string) (bool, error) {
 	d.plain.Lock()

@@ -74,6 +74,25 @@ func (c *Codec) forget(s *call) {
 	}
 }
 
+// maxEnded bounds the tokens of ended calls with which a notification is compared.
+const maxEnded = 256
+
+// claim returns the call that a notification belongs to, or nil, and sets m.Claimed if a server of this dialect sends the same
+// notification for the event of a call.
+func (c *Codec) claim(kind wire.EventKind, rule *load.Item, m *wire.Message) (s *call, err error) {
+	if s, err = c.belongs(rule, m); err != nil || !c.d.reports(kind, m.Method) {
+		return s, err
+	}
+	m.Claimed = s != nil
+	for n := c.tokens; n > max(0, c.tokens-maxEnded) && !m.Claimed && rule.When != nil; n-- {
+		ended := call{token: strconv.AppendInt(nil, n, 10)}
+		if m.Claimed, err = rule.When.Holds(m.Params, c.about(&ended, m).Value); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
 // cancelled turns a notification that cancels a request into a Cancel.
 func (c *Codec) cancelled(m *wire.Message) {
 	at, _ := c.d.target()

@@ -238,7 +238,7 @@ func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	}
 	if kind, ok := h.Responder.Kind(method); ok {
 		_, err := h.Responder.Respond(ctx, dialect.Request{
-			Method: method, Params: in.Msg.Params, Notification: true, Vars: h.vars(&in.Msg),
+			Method: method, Params: in.Msg.Params, Notification: true, Claimed: in.Msg.Claimed, Vars: h.vars(&in.Msg),
 			Stream: kind == catalog.Stream, Emit: func(wire.Event) error { return nil },
 		})
 		return err
