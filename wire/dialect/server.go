@@ -155,6 +155,7 @@ type Request struct {
 	ID           wire.ID         // nil for a notification
 	Notification bool
 	Claimed      bool                   // see wire.Message
+	Wrapped      bool                   // another request contained the method
 	Stream       bool                   // the method streams: every output is an event
 	Whole        bool                   // the items become one answer, which has the time limit of a call
 	Emit         func(wire.Event) error // never nil for a stream

@@ -39,6 +39,15 @@ func (r *responder) offer(name string) *offer {
 	return o
 }
 
+// offered returns the offer for a request, or nil. If the dialect of both sides wraps calls, its own methods do not need to be in
+// the catalog, but others do, unless another call contains them.
+func (r *responder) offered(req *dialect.Request) *offer {
+	if b := r.bridge; b.wraps() && !req.Wrapped && !req.Notification && !b.own(req.Method) {
+		return b.offers[req.Method]
+	}
+	return r.offer(req.Method)
+}
+
 // hook returns the kind of the hook of that name. It returns false for hooks that answer only the peer.
 func (r *responder) hook(name string) (catalog.Kind, bool) {
 	if r.bridge.Asks(name) {
@@ -65,7 +74,7 @@ func (r *responder) Kind(name string) (catalog.Kind, bool) {
 // Respond answers one request with a hook. It forwards the request to the peer if there is no hook or if the hook returns "method
 // not found".
 func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawMessage, error) {
-	o, allowed := r.offer(req.Method), r.Allows(req.Method)
+	o, allowed := r.offered(&req), r.Allows(req.Method)
 	_, hooked := r.hook(req.Method)
 	switch {
 	case hooked || !allowed: // no hook runs for a request that is not allowed

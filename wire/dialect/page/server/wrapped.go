@@ -58,7 +58,7 @@ type wrappedCall struct {
 // outcome runs the hook of a wrapped call and returns the response, as the dialect file defines it.
 func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.Wrapped, c *wrappedCall) (json.RawMessage, error) {
 	sc, r := c.scope, c.run
-	req := dialect.Request{Method: c.name, Params: c.params, ID: in.Msg.ID, Vars: h.vars(&in.Msg)}
+	req := dialect.Request{Method: c.name, Params: c.params, ID: in.Msg.ID, Wrapped: true, Vars: h.vars(&in.Msg)}
 	var unchecked error
 	if rule.Checked != nil {
 		req.Checked = func(result json.RawMessage) (checked json.RawMessage) {
