@@ -126,9 +126,10 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (msg []byte, ok b
 		h.refused.refuse(w, r, http.StatusRequestEntityTooLarge, "a message can have at most %d bytes", max)
 		return nil, false
 	case err != nil:
-		if !errors.Is(err, io.ErrUnexpectedEOF) {
-			h.refused.refuse(w, r, http.StatusBadRequest, "the body could not be read")
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			panic(http.ErrAbortHandler) // without a status and a warning: the client has disconnected
 		}
+		h.refused.refuse(w, r, http.StatusBadRequest, "the body could not be read")
 		return nil, false
 	}
 	rc.SetReadDeadline(time.Time{}) // there is no time limit for the handler

@@ -106,7 +106,7 @@ func (p *postConn) over() error {
 	case p.err != nil:
 		return &wire.CloseError{Err: p.err}
 	case p.disconnected.Err() != nil:
-		return &wire.CloseError{Err: errors.New("the peer closed the connection before its request was answered")}
+		return &wire.CloseError{Err: errCut}
 	}
 	return nil
 }
@@ -160,6 +160,8 @@ func (p *postConn) serve() {
 		p.flush()
 	case len(p.msgs) > 0:
 		p.whole(p.msgs[0], p.taken)
+	case p.disconnected.Err() != nil: // perhaps before a response
+		p.cut()
 	default:
 		p.whole(nil, p.taken)
 	}

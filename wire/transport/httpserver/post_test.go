@@ -5,7 +5,9 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -40,6 +42,42 @@ func TestPostSecondMessageAfterALargeOne(t *testing.T) {
 			t.Errorf("%d bytes were held, and %d are after the end", accepted, held)
 		}
 	})
+}
+
+// A client that closes its sending direction gets no status instead of a response.
+func TestNoStatusWithoutAResponse(t *testing.T) {
+	for msg, lacks := range map[string]int{`{"id":1,"method":"m"}`: 0, `{"id":1,"method":"begin"}`: 0, `{"id":`: 1} {
+		l := sessionListener(t)
+		client, err := net.Dial("tcp", strings.Trim(l.Endpoint(), "htps:/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		const head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+		fmt.Fprintf(client, head, len(msg)+lacks, msg)
+		var post *postConn
+		if lacks == 0 {
+			conn, err := l.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			conn.Recv()
+			post, _ = conn.(*postConn)
+		}
+		client.(*net.TCPConn).CloseWrite()
+		if post != nil {
+			<-post.PeerClosed()
+			post.Close()
+			post.OnExchange(func(x transport.Exchange) {
+				if x.Err == nil || x.Response != nil {
+					t.Errorf("%s: the exchange is %+v", msg, x)
+				}
+			})
+		}
+		if got, err := io.ReadAll(client); len(got) > 0 || err != nil {
+			t.Errorf("%s: got %q, %v", msg, got, err)
+		}
+	}
 }
 
 // Requests that arrive while the listener is closed, or whose body cannot be read, are refused.

@@ -2,6 +2,7 @@ package httpserver
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -21,6 +22,7 @@ type servedExchange struct {
 
 	mu     sync.Mutex
 	head   *http.Response           // nil until the head is sent
+	err    error                    // why there will be no head, or nil
 	report func(transport.Exchange) // nil if not needed or already called
 }
 
@@ -28,8 +30,8 @@ func serve(r *http.Request, w *transport.Watch) *servedExchange {
 	return &servedExchange{r: r, start: time.Now(), watch: w}
 }
 
-// OnExchange sets a function that is called with the exchange when the head of the response is sent, or at once if that
-// has already happened.
+// OnExchange sets a function that is called with the exchange when the head of the response is sent or the exchange is
+// cut, or at once if that has already happened.
 func (s *servedExchange) OnExchange(tell func(transport.Exchange)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,8 +48,20 @@ func (s *servedExchange) answered(status int, header http.Header) {
 	s.reportExchange()
 }
 
+// errCut is the error of an exchange with a client that disconnects, or that closes its sending direction, which looks the same.
+var errCut = errors.New("the peer closed the connection before its request was answered")
+
+// cut ends the exchange and closes its connection without a status, because a status would be a response. It does not return.
+func (s *servedExchange) cut() {
+	s.mu.Lock()
+	s.err = errCut
+	s.reportExchange()
+	s.mu.Unlock()
+	panic(http.ErrAbortHandler)
+}
+
 func (s *servedExchange) reportExchange() {
-	if s.report == nil || s.head == nil {
+	if s.report == nil || s.head == nil && s.err == nil {
 		return
 	}
 	req := s.r.WithContext(s.r.Context())
@@ -55,7 +69,7 @@ func (s *servedExchange) reportExchange() {
 	if s.r.TLS != nil {
 		req.URL.Scheme = "https"
 	}
-	s.report(transport.Exchange{Request: req, Response: s.head, Start: s.start, Wait: time.Since(s.start), Remote: s.r.RemoteAddr})
+	s.report(transport.Exchange{Request: req, Response: s.head, Err: s.err, Start: s.start, Wait: time.Since(s.start), Remote: s.r.RemoteAddr})
 	s.report = nil
 }
 

@@ -87,6 +87,9 @@ func (a *answerer) answer() {
 				a.begin()
 			}
 		case <-a.r.Context().Done():
+			if !a.begun {
+				a.cut()
+			}
 			return
 		case <-a.c.ctx.Done():
 			a.last()

@@ -223,11 +223,15 @@ func (c *sessionConn) post(w http.ResponseWriter, r *http.Request, msg []byte, o
 	c.streams = append(c.streams, a.s)
 	a.attach()
 	c.mu.Unlock()
-	if !c.take(w, r, msg) {
-		c.drop(a.s)
-		return
+	taken := false
+	defer func() { // also if the exchange is cut
+		if !taken {
+			c.drop(a.s)
+		}
+	}()
+	if taken = c.take(w, r, msg); taken {
+		a.answer()
 	}
-	a.answer()
 }
 
 // refuses reports whether the message that starts the session has no response or was answered with an error.
@@ -237,7 +241,8 @@ func (c *sessionConn) refuses() bool {
 	return c.refused || !c.answered
 }
 
-// take passes a message to Recv. It returns false if the session has ended or the client has disconnected.
+// take passes a message to Recv. It returns false if the session has ended, and cuts the exchange if the client has
+// disconnected.
 func (c *sessionConn) take(w http.ResponseWriter, r *http.Request, msg []byte) bool {
 	select {
 	case c.posted <- msg:
@@ -245,6 +250,7 @@ func (c *sessionConn) take(w http.ResponseWriter, r *http.Request, msg []byte) b
 	case <-c.ctx.Done():
 		c.in.refused.refuse(w, r, http.StatusNotFound, "the session has ended")
 	case <-r.Context().Done():
+		c.exchange(r).cut()
 	}
 	return false
 }

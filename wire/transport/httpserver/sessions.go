@@ -127,10 +127,13 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request, msg []byte, prim
 		http.Error(w, errListenerClosed.Error(), http.StatusServiceUnavailable)
 		return
 	}
+	defer func() { // also if the exchange is cut
+		if c.refuses() {
+			c.end(errRefused)
+		}
+	}()
 	owes, _ := requestsOf(msg)
-	if c.post(w, r, msg, owes); c.refuses() {
-		c.end(errRefused)
-	}
+	c.post(w, r, msg, owes)
 }
 
 // forget removes a session.
