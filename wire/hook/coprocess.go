@@ -22,6 +22,7 @@ type coprocess struct {
 
 	mu      sync.Mutex
 	noisy   bool  // the user has been warned about a line that is not an answer
+	wrongID bool  // the user has been warned about an answer with an id that no call has had
 	last    int64 // the last call's id
 	pending map[int64]chan coAnswer
 }
@@ -155,28 +156,34 @@ func (co *coprocess) forget(id int64) {
 	delete(co.pending, id)
 }
 
-// deliver passes an answer to its pending call. It ignores an answer if there is no such call.
+// warnOnce warns about a line that cannot be delivered, unless the user has been warned.
+func (co *coprocess) warnOnce(warned *bool, what string, line []byte) {
+	co.mu.Lock()
+	first := !*warned
+	*warned = true
+	co.mu.Unlock()
+	if first {
+		co.b.warn(co.c, "", "the co-process printed %s: %q", what, cut(string(line), 80))
+	}
+}
+
+// deliver passes an answer to its pending call. It ignores an answer to a call that is no longer pending.
 func (co *coprocess) deliver(line []byte) {
 	v, err := value(line)
-	if err != nil || v[0] != '{' || scan.Type(scan.Get(v, "id")) != 'n' {
-		co.mu.Lock()
-		first := !co.noisy
-		co.noisy = true
-		co.mu.Unlock()
-		if first {
-			co.b.warn(co.c, "", "the co-process printed a line that is not an answer: %q", cut(string(line), 80))
-		}
+	if err != nil || v[0] != '{' || scan.Get(v, "id") == nil {
+		co.warnOnce(&co.noisy, "a line that is not an answer", line)
 		return
 	}
 	id, err := strconv.ParseInt(string(scan.Get(v, "id")), 10, 64)
-	if err != nil {
-		return
-	}
 	co.mu.Lock()
-	answer := co.pending[id]
+	answer, known := co.pending[id], err == nil && id > 0 && id <= co.last
 	delete(co.pending, id)
 	co.mu.Unlock()
-	if answer == nil {
+	switch {
+	case !known:
+		co.warnOnce(&co.wrongID, "an answer with an id that no call has", line)
+		return
+	case answer == nil:
 		return
 	}
 	got := coAnswer{result: scan.Get(v, "result")}

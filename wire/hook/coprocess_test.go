@@ -38,7 +38,8 @@ func TestCoProcess(t *testing.T) {
 	testkit.Expect(t, "first line", strings.SplitAfter(w.read("lines"), "\n")[0], `{"id":1,"method":"ping","params":{"a":1}}`+"\n")
 	testkit.Expect(t, "starts", w.read("starts"), "start\n")
 	testkit.Expect(t, "environment", w.read("env"), "RPCX_ENDPOINT=conversation:/x#h1\n")
-	testkit.Expect(t, "warnings", w.warned(), "hook * (half): answered with neither result nor error\n"+`hook *: the co-process printed a line that is not an answer: "{\"id\":\"six\"}"`)
+	testkit.Expect(t, "warnings", w.warned(), "hook * (half): answered with neither result nor error\n"+
+		`hook *: the co-process printed an answer with an id that no call has: "{\"id\":\"six\"}"`+"\n"+`hook *: the co-process printed a line that is not an answer: "noise"`)
 }
 
 func TestCoOutOfOrder(t *testing.T) {
@@ -61,14 +62,14 @@ func TestCoOutOfOrder(t *testing.T) {
 	}
 }
 
-// The ids of calls are decimal numbers. A response with an unknown id is dropped.
+// The ids of calls are decimal numbers. A response with an unknown id is dropped, with one warning.
 func TestCoManyCalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, `m=co:n=0; while read -r line; do n=$((n + 1)); echo '{"id":1.5,"result":0}'; echo '{"id":99999999999999999999,"result":0}'; echo '{"id":'$n',"result":"'$n'"}'; done`)
 	for i := range 21 {
 		testkit.Expect(t, "a call", w.call("m", ""), fmt.Sprintf("%q", fmt.Sprint(i+1)))
 	}
-	testkit.Expect(t, "warnings", w.warned(), "")
+	testkit.Expect(t, "warnings", w.warned(), `hook m: the co-process printed an answer with an id that no call has: "{\"id\":1.5,\"result\":0}"`)
 }
 
 func TestCoLateAnswerIsDropped(t *testing.T) {
