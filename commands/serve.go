@@ -31,7 +31,8 @@ func serveCommand(run *env.Env) *cmdline.Command {
 const serveDescription = `When the listener is ready, rpcx prints one line with the address on stdout:
 {"listening":"ws://127.0.0.1:41233/"}. With COMMAND, rpcx prints no address, but runs COMMAND
 with RPCX_ENDPOINT set to that endpoint; when it ends, the server ends with its status
-(128+N if signal N killed COMMAND).
+(128+N if signal N killed COMMAND). With --strict-hooks, a failed hook changes only status 0,
+to 8.
 
 LISTEN is an endpoint, such as ws://127.0.0.1:0/ (port 0 is any free port),
 http://127.0.0.1:8080/rpc, tcp://127.0.0.1:0 or unix:PATH; wss, https and tls need --cert
