@@ -212,12 +212,14 @@ func (e *engine) take(a arrival) (over bool) {
 		b = &batch{}
 	}
 	client := e.side == wire.Recv
-	for _, part := range parts {
-		parsed := match.Parse(e.t.Rules.Shape(), part, client)
-		if b != nil && parsed.Kind == wire.Request {
+	parsed := wire.Map(parts, func(part []byte) match.Parsed { return match.Parse(e.t.Rules.Shape(), part, client) })
+	for i := range parsed {
+		if b != nil && parsed[i].Kind == wire.Request {
 			b.owed++
 		}
-		e.receive(a.conn, parsed, part, true, b)
+	}
+	for i, part := range parts {
+		e.receive(a.conn, parsed[i], part, true, b)
 	}
 	e.finishShot(a.conn)
 	return false
