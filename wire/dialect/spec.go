@@ -19,7 +19,6 @@ type Spec struct {
 
 	Shape         func() Shape // how to read messages of a tape
 	JSONRPCMember bool         // messages have the member "jsonrpc":"2.0"
-	IntegerCodes  bool         // the codes of errors must be integers
 	Transport     Transport    // how messages travel
 	Handshake     Handshake    // the first messages
 	Names         Names

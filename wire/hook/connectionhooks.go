@@ -84,14 +84,6 @@ func (b *ConnectionHooks) Answer(ctx context.Context, r dialect.Request) (json.R
 	if c == nil {
 		return nil, notFound()
 	}
-	if b.t.o.IntegerCodes {
-		return b.withIntegerCodes(ctx, c, r)
-	}
-	return b.answerChain(ctx, c, r)
-}
-
-// answerChain returns the answer of the first hook in the chain that does not pass.
-func (b *ConnectionHooks) answerChain(ctx context.Context, c *chain, r dialect.Request) (json.RawMessage, error) {
 	for _, a := range c.answers {
 		out, err := b.answer(ctx, c, a, r)
 		switch {

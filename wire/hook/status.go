@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -129,30 +127,6 @@ func errorObject(out []byte) *wire.Error {
 		return nil
 	}
 	return &wire.Error{Code: code, Message: text, Data: scan.Get(v, "data"), Raw: v}
-}
-
-// withIntegerCodes is answerChain with the error of a failed hook in place of an error whose code is not an integer.
-func (b *ConnectionHooks) withIntegerCodes(ctx context.Context, c *chain, r dialect.Request) (json.RawMessage, error) {
-	checked := func(e *wire.Error) *wire.Error {
-		if e == nil || e.Code == nil {
-			return e
-		}
-		if f, err := strconv.ParseFloat(string(e.Code), 64); err == nil && f == math.Trunc(f) {
-			return e
-		}
-		return b.fail(c, r.Method, "returned an error whose code is not an integer: %s", cut(string(e.Code), 80))
-	}
-	if emit := r.Emit; emit != nil {
-		r.Emit = func(ev wire.Event) error {
-			ev.Err = checked(ev.Err)
-			return emit(ev)
-		}
-	}
-	out, err := b.answerChain(ctx, c, r)
-	if e, ok := errors.AsType[*wire.Error](err); ok {
-		err = checked(e)
-	}
-	return out, err
 }
 
 // chomp removes the line break at the end of s.

@@ -35,8 +35,6 @@ type Options struct {
 	Timeout time.Duration
 	Dialect string // RPCX_DIALECT, or "" to leave it unset
 	Session string // RPCX_SESSION, or "" to leave it unset
-	// IntegerCodes makes an error whose code is not an integer a failure of its hook.
-	IntegerCodes bool
 	// Working is called with 1 when a hook starts to work on an answer, and with -1 when it stops. Several goroutines
 	// can call it. It may be nil.
 	Working func(change int)

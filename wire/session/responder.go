@@ -45,7 +45,7 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 	}
 	s.upstream = func(c dialect.Caller) relay.Backend { return relay.PeerBackend{Caller: c, Codec: c.Connection().Codec} }
 	ho := o.Hook
-	ho.Dialect, ho.IntegerCodes, ho.Hurry = spec.Name, spec.IntegerCodes, o.Hurry
+	ho.Dialect, ho.Hurry = spec.Name, o.Hurry
 	next := ho.OnFailure
 	ho.OnFailure = func(method string, err error) {
 		s.noteFailure(err)

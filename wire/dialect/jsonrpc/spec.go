@@ -22,7 +22,7 @@ var (
 // Spec returns the row for JSON-RPC 2.0 in the table of dialects.
 func Spec() dialect.Spec {
 	s := spec("jsonrpc", V2)
-	s.JSONRPCMember, s.IntegerCodes = true, true
+	s.JSONRPCMember = true
 	s.Validation = dialect.Validation{Rules: rules, Probes: probes}
 	s.Detection = &dialect.Detection{Probe: &dialect.Probe{
 		Send: `{jsonrpc: "2.0", id: $id, method: "rpc.discover"}`,
