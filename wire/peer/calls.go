@@ -149,6 +149,12 @@ func (c *calls) taken(id wire.ID) bool {
 	return c.byID[string(id)] != nil || c.pipeline.slot(id) != nil || c.abandoned[string(id)] != nil
 }
 
+// repeated reports whether id is only that of an earlier message of the kind of s, to which no call waits for a response.
+func (c *calls) repeated(s *stream, id wire.ID) bool {
+	last := c.abandoned[string(id)]
+	return s.repeats && last != nil && last.repeats && c.byID[string(id)] == nil && c.pipeline.slot(id) == nil
+}
+
 // promoteAllLocked creates a stream for each call of the pipeline. The caller holds the lock.
 func (c *calls) promoteAllLocked() {
 	l := c.pipeline

@@ -102,6 +102,7 @@ func (p *Peer) Preview(op dialect.Op) (wire.Message, error) {
 // Notify sends op and returns when the message has been written. If the peer responds, it drops the response.
 func (p *Peer) Notify(ctx context.Context, op dialect.Op) error {
 	s := newStream(p, op)
+	s.repeats = op.Kind == dialect.Raw
 	p.mu.Lock()
 	msg, err := p.encodeLocked(ctx, s)
 	if err != nil {
@@ -126,7 +127,7 @@ func (p *Peer) encodeLocked(ctx context.Context, s *stream) (wire.Message, error
 	}
 	msg, err := p.codec.Encode(s.op)
 	s.op.Method = cmp.Or(s.op.Method, msg.Method)
-	for err == nil && len(msg.ID) > 0 && p.calls.taken(msg.ID) {
+	for err == nil && len(msg.ID) > 0 && p.calls.taken(msg.ID) && !p.calls.repeated(s, msg.ID) {
 		if s.op.Kind != dialect.Raw {
 			msg, err = p.codec.Encode(s.op)
 			continue

@@ -31,6 +31,7 @@ type stream struct {
 
 	restore func(m wire.Message) *wire.Message // puts the user's own id back into a response; nil if the id was not changed
 
+	repeats  bool // a Raw message without a consumer, such as a heartbeat, which may have the id of an earlier one
 	overfull bool // whether its queue is too long
 	stuck    bool // whether the reader has waited for the consumer, which has taken no message since then
 	cut      bool // whether the stream ended because the connection ended
