@@ -76,12 +76,12 @@ func (c *Codec) endAwaiting() {
 	c.awaited = nil
 }
 
-// await waits until a stored message meets the step's condition. It removes and returns the oldest such message. For an
-// optional step, the error after the timeout is errAwaitTimeout.
+// await waits until a stored message meets the step's condition. It removes and returns the oldest such message. After
+// the step's timeout, the error of an optional step is errAwaitTimeout.
 func (c *Codec) await(ctx context.Context, caller dialect.Caller, step *load.Step) (json.RawMessage, error) {
 	cond := step.Await
 	var late <-chan time.Time
-	if limit := step.Limit(); limit > 0 && step.Optional {
+	if limit := step.Limit(); limit > 0 {
 		late = time.After(limit)
 	}
 	arrived := make(chan struct{}, 1)
@@ -103,6 +103,9 @@ func (c *Codec) await(ctx context.Context, caller dialect.Caller, step *load.Ste
 			}
 			return nil, err
 		case <-late:
+			if !step.Optional {
+				return nil, wire.NewFault(wire.Timeout, "the message that the handshake awaits did not arrive within "+step.Within, nil)
+			}
 			return nil, errAwaitTimeout
 		case <-ctx.Done():
 			return nil, ctx.Err()
