@@ -154,6 +154,7 @@ type Request struct {
 	Params       json.RawMessage // may be nil
 	ID           wire.ID         // nil for a notification
 	Notification bool
+	Refused      func()                 // called if the hook of a notification fails; may be nil
 	Claimed      bool                   // see wire.Message
 	Wrapped      bool                   // another request contained the method
 	Stream       bool                   // the method streams: every output is an event

@@ -109,8 +109,11 @@ func (b *ConnectionHooks) Answer(ctx context.Context, r dialect.Request) (json.R
 
 func notFound() *wire.Error { return wire.NewError(wire.CodeNoMethod, "method not found") }
 
-// noteFailed warns about an error that is not sent to the peer.
+// noteFailed warns about an error that is not sent to the peer, and calls r.Refused.
 func (b *ConnectionHooks) noteFailed(c *chain, r dialect.Request, err error) {
+	if r.Refused != nil {
+		r.Refused()
+	}
 	if e, ok := errors.AsType[*wire.Error](err); ok && string(e.Code) != strconv.Itoa(wire.CodeInternal) {
 		what := "the notification failed"
 		if c == onOpen {

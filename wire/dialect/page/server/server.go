@@ -117,7 +117,7 @@ func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (result json.
 	if h.closes(in) {
 		defer h.close()
 	}
-	entered := false
+	entered, refused := false, false
 	defer func() { h.Codec.Entered(&in.Msg, entered) }()
 	request := in.Msg.Kind == wire.Request
 	switch early := h.early(ctx, &in.Msg); {
@@ -125,13 +125,13 @@ func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (result json.
 		return nil, early
 	case !request:
 		defer h.after(&in.Msg)
-		err = h.notified(ctx, in)
+		err = h.notified(ctx, in, func() { refused = true })
 	default:
 		if result, err = h.Codec.Answer(ctx, &in.Msg, func(ctx context.Context) (json.RawMessage, error) { return h.answer(ctx, in) }); err == nil {
 			err = h.keep(&in.Msg)
 		}
 	}
-	if err != nil || !h.Serving {
+	if err != nil || !h.Serving || refused {
 		return result, err
 	}
 	if in.Msg.Method == h.d.Page.Serve.First {
@@ -227,8 +227,9 @@ func (h *handler) vars(m *wire.Message) map[string]string {
 	return vars
 }
 
-// notified passes a notification to its hook. A notification that the dialect file uses does not need a hook.
-func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
+// notified passes a notification to its hook, and calls refused if the hook fails. A notification that the dialect file uses does not need
+// a hook.
+func (h *handler) notified(ctx context.Context, in *dialect.Inbound, refused func()) error {
 	method := in.Msg.Method
 	if h.stops(method) {
 		h.warn(h.end(in, false))
@@ -238,7 +239,7 @@ func (h *handler) notified(ctx context.Context, in *dialect.Inbound) error {
 	}
 	if kind, ok := h.Responder.Kind(method); ok {
 		_, err := h.Responder.Respond(ctx, dialect.Request{
-			Method: method, Params: in.Msg.Params, Notification: true, Claimed: in.Msg.Claimed, Vars: h.vars(&in.Msg),
+			Method: method, Params: in.Msg.Params, Notification: true, Refused: refused, Claimed: in.Msg.Claimed, Vars: h.vars(&in.Msg),
 			Stream: kind == catalog.Stream, Emit: func(wire.Event) error { return nil },
 		})
 		return err
