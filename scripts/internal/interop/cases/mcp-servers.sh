@@ -24,7 +24,7 @@ typescript() {
   want 0 $'{"event":"progress","message":"half","fraction":0.5}\n{"event":"log","level":"info","message":"a line","data":"a line"}\n{"event":"data","data":"done"}' \
     rpcx call "$1" slow --events
   want 0 '"A"' rpcx call "$1" resources/read uri=test://a -q '.contents[0].text'
-  want 0 '["echo","region","twice","slow","forever","resources/read"]' rpcx describe "$1" -q '[.methods[].name]'
+  want 0 '["echo","region","twice","slow","forever","resources/read","resources/subscribe"]' rpcx describe "$1" -q '[.methods[].name]'
 }
 
 sdk2=$INTEROP/servers/mcp2.mjs
