@@ -211,12 +211,14 @@ func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duratio
 		c.Env = cmd.Env
 		_ = c.Run()
 	}
+	if strings.Contains(line, "@") || strings.Contains(line, "--session") {
+		defer session("session", "close", "--all")
+	}
 	for name, e := range silentSessions {
 		if strings.Contains(line, " @"+name) {
 			session("connect", e, "--session", name)
 		}
 	}
-	defer session("session", "close", "--all")
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	if _, err := cmd.StdinPipe(); err != nil {
@@ -235,7 +237,7 @@ func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duratio
 				return
 			}
 			t.Fatalf("%s ended before the signal: %v %s", line, err, said.String())
-		case <-time.After(2 * time.Second): // by now, it is in the state to be tested
+		case <-time.After(time.Second): // by now, it is in the state to be tested
 		}
 		_ = cmd.Process.Signal(s)
 	}

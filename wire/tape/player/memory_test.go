@@ -21,7 +21,7 @@ import (
 // A small difference takes at most another 150 bytes.
 func TestMemory(t *testing.T) {
 	testkit.RaceSkips(t)
-	const few, many = 70_000, 140_000
+	const few, many = 35_000, 70_000
 	for _, c := range []struct {
 		name string
 		use  func(t *testing.T, messages int) int64
