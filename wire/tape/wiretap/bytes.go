@@ -24,8 +24,14 @@ type byteConn struct {
 
 var errBytes = errors.New("a stream of bytes has no messages")
 
-// Recv implements wire.Conn. It always fails, because there are no messages.
-func (c *byteConn) Recv() ([]byte, error) { return nil, errBytes }
+// Recv implements wire.Conn. It always fails, because there are no messages. After the end of the stream, it waits until a child that
+// has closed its stdout exits.
+func (c *byteConn) Recv() ([]byte, error) {
+	if _, err := c.rwc.Read(nil); err != nil {
+		return nil, err
+	}
+	return nil, io.EOF
+}
 
 // Send implements wire.Conn. It always fails, because there are no messages.
 func (c *byteConn) Send([]byte) error { return errBytes }

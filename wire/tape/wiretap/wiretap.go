@@ -37,6 +37,13 @@ func Pass(client, server wire.Conn, framing wire.Framing, rec *recorder.Conn, fi
 		defer wire.Guard()
 		down = two(server, client, wire.Recv)
 		p.ended(wire.Recv, down)
+		if down == io.EOF {
+			_, err := server.Recv()
+			if closed, ok := errors.AsType[*wire.CloseError](err); ok && closed.Child != nil {
+				down = err
+				p.ended(wire.Recv, down)
+			}
+		}
 	})
 	wg.Wait()
 	if f := wire.AsFault(up); f != nil {
