@@ -81,6 +81,9 @@ func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]validate.Problem, e
 	case tape.Opening:
 		return c.run(ctx, k, opening(l))
 	case tape.Exchange:
+		if l.HTTP.Error != "" {
+			k.cutOff()
+		}
 		return c.run(ctx, k, exchange(l))
 	case tape.Closing:
 		if c.conns[l.Conn] == nil {

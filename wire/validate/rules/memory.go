@@ -52,7 +52,8 @@ type call struct {
 	params  any // nil if there are none, if they are too large, or after the answer
 	size    int // the size of the request, in bytes, if its params are stored
 	answers int
-	same    int // the number of earlier pending requests with the same id
+	same    int  // the number of earlier pending requests with the same id
+	cut     bool // whether its HTTP request may have ended without a response
 }
 
 // view returns a request in the form in which programs see it as .request of its response.
@@ -74,6 +75,10 @@ func (k *connection) ask(v *view, id string, elem any, typed bool) {
 	}
 	open := k.pending[v.from]
 	before := open.get(id)
+	if before != nil && before.cut {
+		k.forget(before)
+		before = nil
+	}
 	v.val["busy"] = before != nil // another pending request has this id
 	if before != nil {
 		c.same = before.same + 1
@@ -112,6 +117,11 @@ func (k *connection) answer(from, id string, typed bool) *call {
 	k.answered[asker].drop(id)
 	k.answered[asker].put(id, c)
 	return &first
+}
+
+// cutOff records that an HTTP request got no response. Its line does not name its messages, so any pending request may be among them.
+func (k *connection) cutOff() {
+	k.pending[client].each(func(_ string, c *call) { c.cut = true })
 }
 
 // unanswered returns the unanswered requests in the form in which programs see them at the end.

@@ -102,6 +102,13 @@ func TestTapeLines(t *testing.T) {
 		{"the server closes after the client", `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
 {"dir":"send","close":{"clean":true}}
 {"dir":"recv","close":{"clean":true}}`, ""},
+		{"the server dies after the client has closed its direction", `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
+{"dir":"send","close":{"child":{"command":"s","exit":3}}}`, "2 server answered /id 1\n"},
+		{"the client ends the server", `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
+{"dir":"send","close":{"child":{"command":"s","exit":-1,"signal":"SIGTERM"}}}`, ""},
+		{"the id of an HTTP request that was cut off", `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
+{"http":{"method":"POST","url":"http://h/","error":"context canceled","times":{"start":0}}}
+{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}`, ""},
 		{"reconnect", `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
 {"open":{"reconnect":true}}
 {"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":5}}`, "4 server response-id /id 1\n"},

@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"unicode/utf8"
 
 	"rpcx/wire"
@@ -44,8 +45,9 @@ import (
 //	open   endpoint, subprotocol, reconnect
 //	http   http: an exchange, as on a tape
 //	end    closed (whether the tape contains the end), clean, by ("client", "server" or
-//	       null), code, open: the unanswered requests (n, from, method, id, age in
-//	       seconds), kept: all stored values, by key
+//	       null; "server" if its child died with requests of the client), code, open: the
+//	       unanswered requests (n, from, method, id, age in seconds), kept: all stored
+//	       values, by key
 const (
 	kindRequest      = "request"
 	kindNotification = "notification"
@@ -196,6 +198,9 @@ func (k *connection) end(l *tape.Line) *view {
 	v.val["closed"], v.val["clean"], v.val["by"], v.val["code"] = l.Close != nil, false, any(nil), any(nil)
 	if l.Close != nil {
 		v.val["clean"], v.val["by"] = l.Close.Clean, Sender(l.Dir)
+		if k.pending[client].order.Len() > 0 && died(l.Close.Child) {
+			v.val["by"] = server // although the client had stopped sending
+		}
 		if l.Close.Code != 0 {
 			v.val["code"] = l.Close.Code
 		}
@@ -205,4 +210,9 @@ func (k *connection) end(l *tape.Line) *view {
 	k.kept.each(func(key string, val any) { kept[key] = val })
 	v.val["kept"] = kept
 	return v
+}
+
+// died reports whether a child failed. Signals with which others end a child are not its failure.
+func died(c *wire.Child) bool {
+	return c != nil && c.Exit != 0 && !slices.Contains([]string{"SIGHUP", "SIGINT", "SIGTERM", "SIGKILL"}, c.Signal)
 }
