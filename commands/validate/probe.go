@@ -141,14 +141,13 @@ func (j *peerChecker) sum(err error) error {
 	}
 	j.noteSkipped()
 	first := cmp.Or(err, j.probeError)
-	verdict := j.r.verdict(j.endpoint.String(), count(j.r.count.all, "check"), first != nil)
-	if j.r.count.failed == 0 || !lost(first) {
-		return errors.Join(first, verdict)
+	if j.r.count.failed > 0 && lost(first) {
+		if err != nil { // reportResult has printed the warning about probeError
+			j.run.Console.Warn(err.Error())
+		}
+		first = nil
 	}
-	if err != nil { // reportResult has printed the warning about probeError
-		j.run.Console.Warn(err.Error())
-	}
-	return verdict
+	return errors.Join(first, j.r.verdict(j.endpoint.String(), count(j.r.count.all, "check"), first != nil))
 }
 
 // lost reports whether err means that the peer is no longer there, or that it refuses or breaks new connections.

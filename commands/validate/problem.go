@@ -164,7 +164,11 @@ func (r *outcome) verdict(peer, checks string, early bool) error {
 	}
 	switch {
 	case r.count.failed > 0:
-		return wire.NewFault(wire.Expectation, fmt.Sprintf("%s: %d failed", text, r.count.failed), nil)
+		text = fmt.Sprintf("%s: %d failed", text, r.count.failed)
+		if early { // the caller's error takes precedence
+			r.run.Console.Note(text)
+		}
+		return wire.NewFault(wire.Expectation, text, nil)
 	case early && r.count.all > 0:
 		r.run.Console.Note(text)
 		return nil
