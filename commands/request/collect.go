@@ -22,7 +22,7 @@ import (
 func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op dialect.Op, idle time.Duration) (json.RawMessage, error) {
 	cl := env.NewDeadline(ctx, 0, idle)
 	defer cl.Stop()
-	st, err := conv.Open(cl.Ctx, op)
+	st, err := conv.Open(context.WithValue(cl.Ctx, deadlineKey{}, cl), op)
 	if err != nil {
 		return nil, env.Cause(cl.Ctx, err)
 	}

@@ -112,8 +112,12 @@ func WaitReached(ctx context.Context, run *env.Env, attempt func() error) error 
 	return untilReached(run, d, attempt)
 }
 
+// deadlineKey is the context key of the Deadline of a call of Collect.
+type deadlineKey struct{}
+
 // Resend returns what sends a message again for up to --wait, as long as each failure proves that it did not reach the
-// peer (session.Options.Resend). It calls touch before each attempt. Without --wait, it returns nil.
+// peer (session.Options.Resend). Before each attempt, it calls touch, and restarts the idle timer of a call of Collect. Without --wait,
+// it returns nil.
 func Resend(run *env.Env, touch func()) func(ctx context.Context, attempt func() error) error {
 	if limit, _ := run.Line.Value("wait").(time.Duration); limit <= 0 {
 		return nil
@@ -121,6 +125,9 @@ func Resend(run *env.Env, touch func()) func(ctx context.Context, attempt func()
 	return func(ctx context.Context, attempt func() error) error {
 		return WaitReached(ctx, run, func() error {
 			touch()
+			if call, ok := ctx.Value(deadlineKey{}).(*env.Deadline); ok {
+				call.Touch()
+			}
 			return attempt()
 		})
 	}
