@@ -117,7 +117,7 @@ func newConn(rwc io.ReadWriteCloser, in *input, src source, w wrap) wire.Conn {
 func (c *conn) Recv() ([]byte, error) {
 	if c.failed == io.EOF {
 		if _, err := c.rwc.Read(nil); err != nil { // a child that has closed its stdout may exit later
-			c.failed = closeError(err)
+			return nil, closeError(err)
 		}
 	}
 	if c.failed != nil {

@@ -38,9 +38,7 @@ func Pass(client, server wire.Conn, framing wire.Framing, rec *recorder.Conn, fi
 		down = two(server, client, wire.Recv)
 		p.ended(wire.Recv, down)
 		if down == io.EOF {
-			_, err := server.Recv()
-			if closed, ok := errors.AsType[*wire.CloseError](err); ok && closed.Child != nil {
-				down = err
+			if down = exit(server); down != io.EOF {
 				p.ended(wire.Recv, down)
 			}
 		}
@@ -50,9 +48,22 @@ func Pass(client, server wire.Conn, framing wire.Framing, rec *recorder.Conn, fi
 		return f
 	}
 	if down == io.EOF {
+		down = exit(server) // the child may have exited when its stdin was closed
+	}
+	if down == io.EOF {
 		return nil
 	}
 	return down
+}
+
+// exit waits until a child that has closed its stdout exits, and returns how. Without a child, or if the connection is closed first, it
+// returns io.EOF.
+func exit(server wire.Conn) error {
+	_, err := server.Recv()
+	if closed, ok := errors.AsType[*wire.CloseError](err); ok && closed.Child != nil {
+		return err
+	}
+	return io.EOF
 }
 
 // A pass is the state of one call of Pass.
