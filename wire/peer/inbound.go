@@ -232,11 +232,10 @@ func (p *Peer) goesOnLocked(in *inbound.Request) {
 func (p *Peer) replyLocked(in *inbound.Request, ev wire.Event) error {
 	msgs, err := p.codec.Reply(in.Msg, ev)
 	if err != nil {
-		p.noteLocked(Note{Kind: NoteUnsent, Method: in.Msg.Method, Text: "a response was not sent: " + err.Error()})
-		if in.Replied || ev.Kind == wire.Failure {
-			return err
+		p.noteLocked(Note{Kind: NoteUnsent, Method: in.Msg.Method, Text: "a response could not be written: " + err.Error()})
+		if !in.Replied && ev.Kind != wire.Failure {
+			msgs, _ = p.codec.Reply(in.Msg, internalError())
 		}
-		msgs, _ = p.codec.Reply(in.Msg, internalError())
 	}
 	for _, msg := range msgs {
 		p.replyRawLocked(in, msg)

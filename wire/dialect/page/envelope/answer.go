@@ -4,26 +4,45 @@ import (
 	"slices"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
 )
 
-// answer writes a response to req: the error e or, if e is nil, the data of ev.
+// answer writes a response to req: the error e or, if e is nil, the data of ev. If write.error fails, it returns the failure and a response
+// that does not need the program.
 func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, error) {
 	p := c.plan
 	prog := p.page.Write.Result
 	if e != nil {
 		prog = p.page.Write.Error
 	}
-	if prog != nil {
-		scope := c.scope()
-		scope.Method, scope.Params, scope.ID, scope.Request, scope.Result = req.Method, req.Params, ownID(req.ID), req.Raw, ev.Data
-		scope.Extra = p.Extra(req.Raw, scope)
-		if e != nil {
-			scope.Error = e.JSON()
-		}
-		msg, err := c.whole(prog, scope)
+	if prog == nil {
+		return c.named(req, ev, e), nil
+	}
+	scope := c.scope()
+	scope.Method, scope.Params, scope.ID, scope.Request, scope.Result = req.Method, req.Params, ownID(req.ID), req.Raw, ev.Data
+	scope.Extra = p.Extra(req.Raw, scope)
+	if e != nil {
+		scope.Error = e.JSON()
+	}
+	msg, err := c.whole(prog, scope)
+	if err == nil || e == nil {
 		return p.repeating(req, msg), err
 	}
+	_, public := program.Public(err)
+	if e = wire.AsError(public); max(p.response.fail.head, p.response.code.head, p.response.message.head) >= 0 {
+		return c.named(req, ev, e), err
+	}
+	var plain scan.Object // the dialect file has no place for errors
+	plain.Text("jsonrpc", "2.0")
+	plain.Compact("id", scan.OrNull(ownID(req.ID)))
+	plain.Compact("error", e.JSON())
+	return plain.End(), err
+}
+
+// named writes a response with the names of members in the dialect file.
+func (c *codec) named(req wire.Message, ev wire.Event, e *wire.Error) []byte {
+	p := c.plan
 	c.begin(p.response.consts)
 	c.parts = append(c.parts, c.numbered()...)
 	if id := ownID(req.ID); p.names.IDs != "none" && id != nil {
@@ -52,9 +71,9 @@ func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, 
 		}
 	}
 	if p.array {
-		return elements(nil, c.parts), nil
+		return elements(nil, c.parts)
 	}
-	return message(c.parts, p.repeats(req.Raw)), nil
+	return message(c.parts, p.repeats(req.Raw))
 }
 
 // repeating returns msg, a response to req or an item that a program has written, with the extra members of req. It

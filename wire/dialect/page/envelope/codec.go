@@ -168,12 +168,12 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 		b, err = c.answer(req, ev, ev.Err)
 	}
 	switch {
-	case b == nil || err != nil:
+	case b == nil:
 		return nil, err
 	case c.plan.names.IDs == "none" || len(c.theirs.open) > 0:
-		return c.theirs.inTurn(req.ID, b, ev.Final || ev.Kind == wire.Failure || c.plan.response.more.head < 0), nil
+		return c.theirs.inTurn(req.ID, b, ev.Final || ev.Kind == wire.Failure || c.plan.response.more.head < 0), err
 	}
-	return [][]byte{b}, nil
+	return [][]byte{b}, err
 }
 
 // extra returns the extra members of a received message.

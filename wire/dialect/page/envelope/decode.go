@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
 )
 
@@ -22,6 +23,8 @@ func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 	switch {
 	case err == nil:
 		return c.in.Msgs, batch, nil
+	case wire.AsFault(err) != nil && c.o.Serving:
+		return nil, false, program.Failure(err)
 	case wire.AsFault(err) != nil:
 		return nil, false, err
 	}

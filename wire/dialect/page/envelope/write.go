@@ -170,7 +170,7 @@ func (c *codec) numbered() []part {
 func (c *codec) whole(prog load.Prog, scope *program.Scope) ([]byte, error) {
 	msg, err := prog.First(nil, scope.Value)
 	if err == nil && scan.Type(msg) != 'o' && scan.Type(msg) != 'a' {
-		err = wire.NewFault(wire.Helper, "the dialect's program "+prog.Text()+" did not return a message (an object or an array)", nil)
+		err = prog.Fault("it did not return a message (an object or an array)", nil)
 	}
 	if err != nil {
 		return nil, err

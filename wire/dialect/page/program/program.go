@@ -246,6 +246,14 @@ func Public(err error) (own *wire.Fault, public error) {
 	return nil, err
 }
 
+// Failure returns err or, if a program has called fail, the Fault that names the program.
+func Failure(err error) error {
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError && wire.AsFault(f.Err) != nil {
+		return f.Err
+	}
+	return err
+}
+
 // failed returns err as a Fault that names the program and its time limit. The error of fail becomes the peer's error
 // response.
 func (p *Program) failed(err error, limit time.Duration) error {
@@ -253,16 +261,21 @@ func (p *Program) failed(err error, limit time.Duration) error {
 		return nil
 	}
 	if e, ok := errors.AsType[*wire.Error](err); ok {
-		return &wire.Fault{Kind: wire.RPCError, RPC: e, Message: e.Error()}
+		return &wire.Fault{Kind: wire.RPCError, RPC: e, Message: e.Error(), Err: p.Fault(e.Error(), e)}
 	}
 	what := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) {
 		what = "it took longer than " + limit.String()
 		err = errors.New(what) // without the cause, which would look like a timeout of the peer
 	}
+	return p.Fault(what, err)
+}
+
+// Fault returns the Fault for a failure of p, which names the program. The cause may be nil.
+func (p *Program) Fault(what string, cause error) *wire.Fault {
 	text := wire.Excerpt(p.text, 120)
 	if p.member != "" {
 		text = p.member + " (" + text + ")"
 	}
-	return wire.NewFault(wire.Helper, fmt.Sprintf("the dialect's program %s: %s", text, what), err)
+	return wire.NewFault(wire.Helper, fmt.Sprintf("the dialect's program %s: %s", text, what), cause)
 }
