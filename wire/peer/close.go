@@ -60,7 +60,9 @@ func (p *Peer) sendShutdown() {
 	if p.o.Hurry != nil {
 		defer context.AfterFunc(p.o.Hurry, cancel)()
 	}
-	_ = p.can.Shutdown(ctx, p) // the error is ignored, because the peer may have disconnected
+	if f := wire.AsFault(p.can.Shutdown(ctx, p)); f != nil && f.Kind == wire.Helper { // others are ignored, because the peer may have disconnected
+		p.note(Note{Kind: NoteUnsent, Text: "a closing message was not sent: " + f.Message})
+	}
 }
 
 // flush waits, within limits, until the handlers have returned and their responses have been sent.

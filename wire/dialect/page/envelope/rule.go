@@ -28,6 +28,10 @@ func (c *codec) byRule(r *load.Read, raw []byte, m *wire.Message, scope *program
 			return err
 		}
 	}
+	if (r.Kind == "request" || r.Kind == "notification") && scan.Type(method) != 's' {
+		*m = jsonrpc.Invalid(raw, idOrNil(id), "the method is not a string")
+		return nil
+	}
 	params = notNull(params)
 	*m = wire.Message{Kind: ruleKinds[r.Kind], Method: scan.String(method), ID: wire.ID(id), Params: params, Body: params, Raw: raw}
 	switch m.Kind {
@@ -38,9 +42,7 @@ func (c *codec) byRule(r *load.Read, raw []byte, m *wire.Message, scope *program
 	case wire.Response:
 		m.Body, m.Final = scan.OrNull(result), c.plan.items || c.plan.ends
 	case wire.Item:
-		if result != nil {
-			m.Body = result
-		}
+		m.Body = scan.Or(result, params)
 	}
 	if (m.Kind == wire.Response || m.Kind == wire.Item) && len(notNull(fail)) > 0 {
 		m.Err, m.Body = jsonrpc.ReadError(fail), nil

@@ -23,7 +23,7 @@ type Resolve struct {
 
 // Requests defines the common parts of a client's requests.
 type Requests struct {
-	Params Prog `toml:"params" says:"a program that makes an object from $method and $kept (the input); rpcx merges it into the params of each request from a client. If the program has no output, rpcx adds nothing"`
+	Params Prog `toml:"params" yields:"object|nothing" says:"a program that makes an object from $method and $kept (the input); rpcx merges it into the params of each request from a client. If the program has no output, rpcx adds nothing"`
 }
 
 // Input defines how a response requests input for a call, which is then repeated with the input.

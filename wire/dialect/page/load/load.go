@@ -99,11 +99,8 @@ func (p *Page) check(file string, keys []toml.Key) error {
 	if err := p.choices(at); err != nil {
 		return err
 	}
-	for path, prog := range Programs(p) {
-		if err := prog.Check(); err != nil {
-			return at.fault(path, err.Error())
-		}
-		prog.StandsAt(file + ": " + path)
+	if err := p.programs(at); err != nil {
+		return err
 	}
 	return p.checkRules(at)
 }

@@ -79,7 +79,7 @@ func (a Alive) Of(serving bool) *Beat {
 
 // A Beat defines how one side keeps the connection alive.
 type Beat struct {
-	Every  Prog `toml:"every" says:"the interval between heartbeats, in milliseconds; the input is $kept"`
+	Every  Prog `toml:"every" yields:"number|nothing" says:"the interval between heartbeats, in milliseconds; the input is $kept"`
 	Send   Prog `toml:"send" says:"the whole heartbeat message; the input is $kept"`
 	Is     Prog `toml:"is" says:"true for a heartbeat from the peer, which rpcx does not show and which needs no hook"`
 	Answer Prog `toml:"answer" says:"the whole reply to that heartbeat; the input is the heartbeat"`
@@ -93,7 +93,7 @@ type Write struct {
 	Error   Prog `toml:"error" says:"the response with $error to $request, whose id is $id"`
 	Event   Prog `toml:"event" says:"a notification from a server, with $method and $params. For an item of a stream, $params is the item, $id the id of its $request, and $result the response to that request"`
 	End     Prog `toml:"end" says:"the server's message at the end of a stream that the client has not ended, with the same variables as event"`
-	Hello   Prog `toml:"hello" says:"the server's first message"`
+	Hello   Prog `toml:"hello" yields:"object|array" says:"the server's first message"`
 }
 
 // Read is a rule that recognizes one kind of message and reads it.
@@ -152,7 +152,7 @@ type EvalPrelude struct {
 // Call defines how another method carries a user's call.
 type Call struct {
 	Plain  Prog `toml:"plain" says:"true for the name of a method whose calls rpcx does not wrap"`
-	Method Prog `toml:"method" says:"the method to call instead of $method"`
+	Method Prog `toml:"method" yields:"string" says:"the method to call instead of $method"`
 	Params Prog `toml:"params" says:"the params, made from $method and $params"`
 	Result Prog `toml:"result" says:"the result for the user, made from the result of that method"`
 	Error  Prog `toml:"error" says:"the error that the result of that method represents, as an object with code and message. No output means no error"`
@@ -178,7 +178,7 @@ type After struct {
 
 // During defines which notifications belong to a running call.
 type During struct {
-	Token    Prog  `toml:"token" says:"an object that rpcx merges into the params of a call, made from $token"`
+	Token    Prog  `toml:"token" yields:"object|nothing" says:"an object that rpcx merges into the params of a call, made from $token"`
 	Progress *Item `toml:"progress" says:"progress, as {message, fraction}"`
 	Log      *Item `toml:"log" says:"log lines, as {level, message, data, source}"`
 	Items    *Item `toml:"items" says:"data events"`

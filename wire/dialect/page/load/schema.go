@@ -3,7 +3,6 @@ package load
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"reflect"
 	"slices"
 	"strconv"
@@ -189,14 +188,19 @@ func (p places) fault(path, what string) error {
 	return wire.Usagef("%s:1: %s: %s", p.file, path, what)
 }
 
-// Programs yields the programs in a dialect file, with their paths.
-func Programs(p *Page) iter.Seq2[string, Prog] {
-	return func(yield func(string, Prog) bool) {
-		each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, _ reflect.StructTag) bool {
-			prog, ok := v.Interface().(Prog)
-			return !ok || prog == nil || yield(path, prog)
-		})
-	}
+// programs returns an error for the first program of p that does not compile, or whose constant output has the wrong type. The tag yields
+// lists the types that a program's output may have.
+func (p *Page) programs(at places) (err error) {
+	each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, tag reflect.StructTag) bool {
+		if prog, ok := v.Interface().(Prog); ok && prog != nil {
+			if wrong := prog.Check(tag.Get("yields")); wrong != nil {
+				err = at.fault(path, wrong.Error())
+			}
+			prog.StandsAt(at.file + ": " + path)
+		}
+		return err == nil
+	})
+	return err
 }
 
 // choices returns an error for the first member of p whose value is not one of its choices.

@@ -3,6 +3,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,6 +78,7 @@ type Variable struct {
 type Program struct {
 	text     string
 	member   string          // the program's file and member, or ""
+	yields   string          // the types of the output, separated by "|", or "" for any; "nothing" is null or no output
 	constant json.RawMessage // the output if the program is a JSON value, else nil
 	compile  func() (*jq.Program, error)
 }
@@ -118,10 +120,24 @@ func (p *Program) Text() string { return p.text }
 // StandsAt sets the program's file and member, for error messages.
 func (p *Program) StandsAt(member string) { p.member = member }
 
-// Check returns a usage Fault if the program does not compile.
-func (p *Program) Check() error {
-	_, err := p.compile()
-	return err
+// Check returns an error if the program does not compile, or if its output is a constant without one of the types in yields. It also sets
+// these types for First.
+func (p *Program) Check(yields string) error {
+	p.yields = yields
+	if _, err := p.compile(); err != nil || p.constant == nil {
+		return err
+	}
+	return p.fits(p.constant)
+}
+
+// fits returns an error if out, the first output, has the wrong type.
+func (p *Program) fits(out json.RawMessage) error {
+	types := strings.Split(p.yields, "|")
+	none := len(out) == 0 || string(out) == "null"
+	if p.yields == "" || none && slices.Contains(types, "nothing") || slices.ContainsFunc(types, func(t string) bool { return scan.HasType(out, t) }) {
+		return nil
+	}
+	return fmt.Errorf("the output is %s: expected %s", cmp.Or(wire.Excerpt(string(out), 40), "missing"), strings.Join(types, " or "))
 }
 
 // First returns the first output for the input in, or nil. The caller must not change it, because it may be part of in or of a
@@ -138,7 +154,7 @@ func (p *Program) First(in json.RawMessage, vals jq.Values) (json.RawMessage, er
 			got = v
 			return false, tooLong(v)
 		})
-		return got, err
+		return got, cmp.Or(err, p.fits(got))
 	})
 }
 

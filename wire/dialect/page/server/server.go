@@ -53,7 +53,8 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 		h.flow = s.native.Open(h.Conn)
 	}
 	if hello := s.d.Page.Write.Hello; hello != nil && h.Serving {
-		if msg, err := hello.First(nil, h.scope().Value); err == nil {
+		msg, err := hello.First(nil, h.scope().Value)
+		if h.warn(err); err == nil {
 			_ = c.Notify(context.Background(), dialect.Op{Kind: dialect.Raw, Params: msg})
 		}
 	}

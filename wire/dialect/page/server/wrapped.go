@@ -164,7 +164,8 @@ type progressSender struct {
 func (h *handler) newProgressSender(ctx context.Context, m *wire.Message) *progressSender {
 	t := &progressSender{h: h, ctx: ctx, m: m}
 	if prog := h.d.Page.Serve.During.Token; prog != nil {
-		if token, err := prog.First(m.Params, h.of(m).Value); err == nil && string(token) != "null" {
+		token, err := prog.First(m.Params, h.of(m).Value)
+		if h.warn(err); err == nil && string(token) != "null" {
 			t.token = token
 		}
 	}
