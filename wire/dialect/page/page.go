@@ -4,6 +4,7 @@ package page
 import (
 	"context"
 	"embed"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -182,20 +183,26 @@ func userFile(name string) string {
 	return path
 }
 
-// tried returns an error for a user's file that names an unknown framing, or whose client would read error responses as
-// results.
-func tried(path string, p *load.Page) error {
+// tried returns a member of a user's file and what is wrong with it: a name other than that of the file, an unknown framing, members that
+// Compile refuses, or a client that would read error responses as results.
+func tried(name string, p *load.Page) (member, says string) {
 	if _, known := framing.ByName(p.Framing); p.Framing != "" && !known {
-		return wire.Usagef("%s: framing: %q is not a framing: expected one of %s", path, p.Framing, strings.Join(framing.Names(), ", "))
+		return "framing", fmt.Sprintf("%q is not a framing: expected one of %s", p.Framing, strings.Join(framing.Names(), ", "))
+	}
+	if !IsPath(name) && p.Name != name {
+		return "name", fmt.Sprintf("expected %q, the name of the file, not %q", name, p.Name)
 	}
 	if envelope.Plain(p) {
-		return nil
+		return "", ""
 	}
 	plan, err := envelope.Compile(p)
-	if err == nil && plan.TakesErrors() {
-		err = wire.Usagef("%s: error responses would count as results: name the error in names.response or names.ok, or find it with a [[read]] rule for responses", path)
+	switch {
+	case err != nil:
+		return "names", err.Error()
+	case plan.TakesErrors():
+		return "names.response", "error responses would count as results: name the error here or in names.ok, or find it with a [[read]] rule for responses"
 	}
-	return err
+	return "", ""
 }
 
 // read reads the dialect file called name. It returns a Spec without a name if the file does not exist.
@@ -209,18 +216,12 @@ func (l *Library) read(name string) (dialect.Spec, error) {
 	case path == "":
 		return dialect.Spec{}, nil
 	default:
-		p, err = load.File(path)
-		if err == nil && !IsPath(name) && p.Name != name {
-			err = wire.Usagef("%s: name: expected %q, the name of the file, not %q", path, name, p.Name)
-		}
+		p, err = load.File(path, func(p *load.Page) (member, says string) { return tried(name, p) })
 	}
 	if err != nil {
 		return dialect.Spec{}, err
 	}
 	spec, err := l.Spec(p)
-	if err == nil && !ok {
-		err = tried(userFile(name), p)
-	}
 	if IsPath(name) {
 		l.given.Store(spec.Name, name)
 		spec.Name = name

@@ -82,7 +82,7 @@ func Plain(p *load.Page) bool {
 	return p.Base != "none" && p.Names == nil && p.Read == nil && p.Write == load.Write{}
 }
 
-// Compile returns the plan for a dialect file, or a usage Fault.
+// Compile returns the plan for a dialect file, or a usage Fault about [names].
 func Compile(p *load.Page) (*Plan, error) {
 	c := &Plan{page: p, names: p.AllNames(), version2: p.Base == "jsonrpc"}
 	n := &c.names
@@ -117,10 +117,10 @@ func Compile(p *load.Page) (*Plan, error) {
 // bounded returns an error if the plan has too many places.
 func (c *Plan) bounded() error {
 	if c.farthest > maxIndex {
-		return wire.Usagef("the dialect file %s: names: %d is not a valid index: arrays have at most %d elements", c.page.Name, c.farthest, maxIndex+1)
+		return wire.Usagef("%d is not a valid index: arrays have at most %d elements", c.farthest, maxIndex+1)
 	}
 	if len(c.heads) > maxHeads {
-		return wire.Usagef("the dialect file %s: names has more than %d members", c.page.Name, maxHeads)
+		return wire.Usagef("more than %d members", maxHeads)
 	}
 	return nil
 }

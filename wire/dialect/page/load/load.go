@@ -32,8 +32,8 @@ func Trusting(file string, b []byte) (*Page, error) {
 }
 
 // Parse returns the dialect file with the text b. file is its name in errors. Errors are usage Faults with the file, the line, the
-// member and the expected value.
-func Parse(file string, b []byte) (*Page, error) {
+// member and the expected value. more are further checks, which return a member and what is wrong with it, or "".
+func Parse(file string, b []byte, more ...func(*Page) (member, says string)) (*Page, error) {
 	var any map[string]any
 	if err := toml.Read(b, &any); err != nil { // checks that the text is valid TOML
 		return nil, toml.Fault(file, err)
@@ -45,11 +45,21 @@ func Parse(file string, b []byte) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p, p.check(file, toml.Keys(b))
+	at := places{file, toml.Keys(b)}
+	if err := p.check(at); err != nil {
+		return p, err
+	}
+	for _, check := range more {
+		if member, says := check(p); says != "" {
+			return p, at.fault(member, says)
+		}
+	}
+	return p, nil
 }
 
-// File returns the dialect file at path. It refuses a file that other users can change. Errors are usage Faults.
-func File(path string) (*Page, error) {
+// File returns the dialect file at path, which it checks as Parse does. It refuses a file that other users can change. Errors are usage
+// Faults.
+func File(path string, more ...func(*Page) (member, says string)) (*Page, error) {
 	real, err := filepath.EvalSymlinks(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -75,7 +85,7 @@ func File(path string) (*Page, error) {
 	if err != nil {
 		return nil, wire.Usagef("%v", err)
 	}
-	return Parse(path, userfile.Unmarked(b))
+	return Parse(path, userfile.Unmarked(b), more...)
 }
 
 var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]*$`) })
@@ -94,8 +104,7 @@ func (p *Page) defaults() {
 
 // check returns the first error in a dialect file whose members are known and have the right kind: a missing member, a
 // contradiction, or a program that does not compile.
-func (p *Page) check(file string, keys []toml.Key) error {
-	at := places{file, keys}
+func (p *Page) check(at places) error {
 	if err := p.choices(at); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
 )
 
@@ -85,7 +86,7 @@ func (a Beat) rules(*Page) []rule {
 func (s Step) attempts() bool { return s.Call != "" && s.Optional }
 
 func (s Step) rules(*Page) []rule {
-	return append(s.ownRules(), []rule{
+	return append(append(s.ownRules(), compiles(s.Accept)...), []rule{
 		{"id", s.ID != "" && s.Call == "", "only a call has an id"},
 		{"again", s.Again && !s.attempts(), "only an optional call can be skipped"},
 		{"refused", len(s.Refused) > 0 && !s.attempts(), "only an optional call can be refused"},
@@ -115,11 +116,20 @@ func callOrNotify(call, notify string) rule {
 
 func (s Goodbye) rules(*Page) []rule { return []rule{callOrNotify(s.Call, s.Notify)} }
 
+// compiles returns the rules that the programs in accept compile.
+func compiles(accept map[string][]any) (list []rule) {
+	for _, text := range slices.Sorted(maps.Keys(accept)) {
+		err := program.New(text).Check("")
+		list = append(list, rule{"accept", err != nil, fmt.Sprint(err)})
+	}
+	return list
+}
+
 func (s EvalPrelude) rules(*Page) []rule {
-	return []rule{
+	return append(compiles(s.Accept), []rule{
 		callOrNotify(s.Call, s.Notify),
 		{"", s.Notify != "" && (len(s.Keep) > 0 || len(s.Accept) > 0), `a notification has no response: "keep" and "accept" need "call"`},
-	}
+	}...)
 }
 
 func (e End) rules(*Page) []rule {
@@ -131,7 +141,7 @@ func (e Eval) rules(*Page) []rule {
 }
 
 func (d Detect) rules(*Page) []rule {
-	return wire.Map(append(Texts{d.Unless}, d.First...), func(pattern string) rule { return isPattern("", pattern) })
+	return append(wire.Map(d.First, func(pattern string) rule { return isPattern("first", pattern) }), isPattern("unless", d.Unless))
 }
 
 func (r Refusal) rules(*Page) []rule {

@@ -136,6 +136,7 @@ func TestRules(t *testing.T) {
 		{"[names]\nevent.forbidden = ['v.w']\nevent.const = { 'v.w' = 1 }", "p.toml:3: names.event.forbidden: \"v.w\" is forbidden, but names.event.const needs \"v.w\": remove it from one of them"},
 		{"[names]\nresponse.forbidden = ['s']\nok = { at = 's', is = 1 }", "p.toml:3: names.response.forbidden: \"s\" is forbidden, but names.ok.at needs \"s\": remove it from one of them"},
 		{"[names]\nforbidden = ['room']\nextra = ['room']", "p.toml:3: names.forbidden: \"room\" is forbidden, but names.extra needs \"room\": remove it from one of them"},
+		{"[[greet]]\ncall = 'a'\naccept = { 'a |' = [1] }", "p.toml:4: greet[0].accept: jq: unexpected EOF at offset 3 of: a |"},
 		{"[call]\nmethod = '1'", "p.toml:3: call.method: the output is 1: expected string"},
 		{"[requests]\nparams = '5'", "p.toml:3: requests.params: the output is 5: expected object or nothing"},
 		{"[during]\ntoken = 'null'", ""},
