@@ -100,7 +100,7 @@ func withFlags(e *wire.Error) *wire.Error {
 }
 
 // Unanswered returns the error for a call that cannot continue because no hook answers the server's request.
-func (f *client) Unanswered(method string, params json.RawMessage, _ error) error {
+func (f *client) Unanswered(method string, params json.RawMessage) error {
 	e := &wire.Error{Message: "the server requests " + method + ", which no hook answers"}
 	if words := question(params); words != "" {
 		e.Message = "the server asks: " + words

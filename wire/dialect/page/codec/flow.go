@@ -47,8 +47,8 @@ type Flow interface {
 	// Failed reports whether to send op again after err, an error of the peer or of the connection. instead is a more specific error,
 	// or nil to keep err.
 	Failed(ctx context.Context, caller dialect.Caller, op dialect.Op, err error) (again bool, instead *wire.Error)
-	// Unanswered returns the error of a call if no hook answers the request for input, which failed with err.
-	Unanswered(method string, params json.RawMessage, err error) error
+	// Unanswered returns the error of a call if no hook answers the request for input.
+	Unanswered(method string, params json.RawMessage) error
 }
 
 // NoFlow is the Flow of dialect files without a native part.
@@ -64,7 +64,11 @@ func (NoFlow) Shutdown(context.Context, dialect.Caller) error                   
 func (NoFlow) Mirror([]byte, map[string]string)                                 {}
 func (NoFlow) Complete(_ *wire.Message, result json.RawMessage) json.RawMessage { return result }
 func (NoFlow) Interim(*wire.Message) bool                                       { return false }
-func (NoFlow) Unanswered(_ string, _ json.RawMessage, err error) error          { return err }
+
+// Unanswered names the missing hook.
+func (NoFlow) Unanswered(method string, _ json.RawMessage) error {
+	return &wire.Error{Message: "the peer requests " + method + " ([input]), which no hook answers", Hint: "a hook has to answer, such as --on " + method + "=ANSWER"}
+}
 
 // Job returns wire.ErrUnsupported.
 func (NoFlow) Job(context.Context, dialect.Caller, dialect.Op) (dialect.Stream, error) {

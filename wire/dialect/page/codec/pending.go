@@ -93,7 +93,7 @@ func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests jso
 				results[i], err = ask(ctx, name, method, params)
 			}
 			if isUnanswered(err) {
-				err = c.flow.Unanswered(method, params, err)
+				err = c.flow.Unanswered(method, params)
 			}
 			errs <- err
 		}()
