@@ -6,6 +6,7 @@ import (
 
 	"rpcx/commands/cmdline"
 	"rpcx/wire"
+	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/profile"
 )
@@ -125,7 +126,10 @@ func (s *Situation) fault(l *cmdline.CommandLine, r *row, flag string) *wire.Fau
 	}
 	f = l.Usage("--%s does not apply to %s", flag, s.String())
 	f.Hint = "it needs " + r.needs.says()
-	if r.needs.has != nil {
+	switch {
+	case flag == "set" && len(s.Dials) > 0 && all.Pages().Exists(s.Dials[0].Dialect):
+		f.Hint = "its dialect file declares no such values with [set]"
+	case r.needs.has != nil:
 		f.Hint += " (" + dialectsWith(r.needs.has)[0] + "+ before the endpoint)"
 	}
 	return f
