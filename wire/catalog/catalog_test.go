@@ -90,6 +90,7 @@ var broken = []struct {
 	unseen     bool
 }{
 	{text: `[]`, want: `it must be an object`},
+	{text: `{"catalog":1}`, want: `it must have "methods", an array`},
 	{text: `{"methods":[]}`, want: `it must have "catalog":1`},
 	{text: `{"catalog":2,"methods":[]}`, want: `it must have "catalog":1`},
 	{text: `{"catalog":"1","methods":[]}`, want: `/catalog: it must be a number`},
@@ -305,6 +306,7 @@ func TestManyUnknownMembers(t *testing.T) {
 		unknown.Int("u"+strconv.Itoa(i), 1)
 	}
 	unknown.Int("catalog", 1)
+	unknown.Add("methods", []byte("[]"))
 	unknown.Add("extra", known.End())
 	c, err := catalog.Parse(unknown.End())
 	if err != nil || scan.Count(c.Extra) != 2*n {

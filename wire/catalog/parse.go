@@ -39,6 +39,9 @@ func Parse(b []byte) (*Catalog, error) {
 	if err == nil && c.Catalog != 1 {
 		err = errors.New(`it must have "catalog":1, the supported version`)
 	}
+	if err == nil && c.Methods == nil {
+		err = errors.New(`it must have "methods", an array (which may be empty)`)
+	}
 	if err == nil {
 		err = c.checkNames()
 	}

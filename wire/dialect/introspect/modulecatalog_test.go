@@ -68,11 +68,11 @@ func TestDefinitions(t *testing.T) {
 // A module has its own version, the common version, or none.
 func TestVersionOfAModule(t *testing.T) {
 	for doc, want := range map[string]string{
-		`{"catalog":1}`: "0.0.0",
-		`{"catalog":1,"info":{"version":"2.0.0"}}`: "2.0.0",
-		`{"catalog":1,"info":{"version":"2.0.0"},"extra":{"modules":[{"namespace":"b","version":"9.0.0"},{"namespace":"a","version":"3.0.0"}]}}`: "3.0.0",
-		`{"catalog":1,"extra":{"modules":[{"namespace":"a","version":""}]}}`:                                                                     "0.0.0",
-		`{"catalog":1,"extra":{"modules":[{"namespace":"a","version":7}]}}`:                                                                      "0.0.0",
+		`{"catalog":1,"methods":[]}`:                            "0.0.0",
+		`{"catalog":1,"methods":[],"info":{"version":"2.0.0"}}`: "2.0.0",
+		`{"catalog":1,"methods":[],"info":{"version":"2.0.0"},"extra":{"modules":[{"namespace":"b","version":"9.0.0"},{"namespace":"a","version":"3.0.0"}]}}`: "3.0.0",
+		`{"catalog":1,"methods":[],"extra":{"modules":[{"namespace":"a","version":""}]}}`:                                                                     "0.0.0",
+		`{"catalog":1,"methods":[],"extra":{"modules":[{"namespace":"a","version":7}]}}`:                                                                      "0.0.0",
 	} {
 		if got := offered(t, doc).newModule("a").Version; got != want {
 			t.Errorf("%s: %q, want %q", doc, got, want)
