@@ -211,17 +211,18 @@ func (c *Codec) shares(s *call, m *wire.Message) bool {
 
 // during appends the event of a running call that a notification contains. of is the call, or nil if it is not known.
 func (c *Codec) during(m *wire.Message, of *call) error {
-	w := &c.d.Page.During
+	w, served := &c.d.Page.During, &c.d.Page.Serve.During
 	for _, way := range [...]struct {
 		rule *load.Item
+		say  *load.Say
 		kind wire.EventKind
-	}{{w.Progress, wire.Progress}, {w.Log, wire.Log}, {w.Items, wire.Data}} {
+	}{{w.Progress, served.Progress, wire.Progress}, {w.Log, served.Log, wire.Log}, {w.Items, nil, wire.Data}} {
 		if way.rule == nil || !dialect.Matches(way.rule.Method, m.Method) {
 			continue
 		}
 		s, err := of, error(nil)
 		if of == nil {
-			s, err = c.claim(way.kind, way.rule, m)
+			s, err = c.claim(way.rule, way.say, m)
 		} else if ok, fail := way.rule.When.Holds(m.Params, c.about(of, m).Value); !ok {
 			s, err = nil, fail
 		}

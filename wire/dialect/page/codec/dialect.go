@@ -26,7 +26,8 @@ type Dialect struct {
 
 	native  Native
 	plan    *envelope.Plan         // nil if messages have the form of the base
-	target  func() (string, error) // returns the place of the request's id in a cancel (see cancelTarget)
+	target  func() (string, error) // returns the place of the request's id in a cancel (see placeOf)
+	token   func() (string, error) // returns the place of the token in a server's progress
 	streams []string               // the methods of [subscribe.METHOD], exact names first
 	tracks  bool                   // calls are stored, or differ from the base
 	awaits  bool                   // the handshake awaits messages
@@ -62,9 +63,26 @@ func New(p *load.Page, native Native) (*Dialect, error) {
 	}
 	d.kept, d.served = byStars(maps.Keys(p.Keep)), byStars(maps.Keys(p.Serve.Keep))
 	d.awaits = slices.ContainsFunc(p.Handshake, func(s load.Step) bool { return s.Await != nil })
-	d.target = sync.OnceValues(func() (string, error) { return cancelTarget(p.Cancel) })
+	d.findPlaces()
 	d.plain.known = map[string]bool{}
 	return d, nil
+}
+
+// findPlaces sets target and token.
+func (d *Dialect) findPlaces() {
+	d.target = sync.OnceValues(func() (string, error) {
+		if d.Page.Cancel == nil {
+			return "", nil
+		}
+		return placeOf(d.Page.Cancel.Params, program.Scope{ID: json.RawMessage(mark)})
+	})
+	progress := d.Page.Serve.During.Progress
+	d.token = sync.OnceValues(func() (string, error) {
+		if progress == nil {
+			return "", nil
+		}
+		return placeOf(progress.Params, program.Scope{Token: json.RawMessage(mark), Event: json.RawMessage(`{"event":"progress","message":"","progress":0}`)})
+	})
 }
 
 // byStars sorts patterns in the order in which they are matched: fewest stars first.
@@ -124,13 +142,6 @@ func (d *Dialect) Notifies(method string) bool {
 		}
 	}
 	return method != "" && method == d.native.Notification
-}
-
-// reports reports whether a server sends a notification of that method for an event of that kind.
-func (d *Dialect) reports(kind wire.EventKind, method string) bool {
-	during := &d.Page.Serve.During
-	say := map[wire.EventKind]*load.Say{wire.Progress: during.Progress, wire.Log: during.Log}[kind]
-	return say != nil && say.Method == method
 }
 
 // isPlain reports whether calls of a method are never wrapped.

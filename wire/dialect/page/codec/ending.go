@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -74,23 +73,17 @@ func (c *Codec) forget(s *call) {
 	}
 }
 
-// maxEnded bounds the tokens of ended calls with which a notification is compared.
-const maxEnded = 256
-
-// claim returns the call that a notification belongs to, or nil, and sets m.Claimed if a server of this dialect sends the same
-// notification for the event of a call.
-func (c *Codec) claim(kind wire.EventKind, rule *load.Item, m *wire.Message) (s *call, err error) {
-	if s, err = c.belongs(rule, m); err != nil || !c.d.reports(kind, m.Method) {
+// claim returns the call that a notification belongs to, or nil, and sets m.Claimed if it is the notification that a server of this
+// dialect sends for an event (say), and the call is running or its token is in m.
+func (c *Codec) claim(rule *load.Item, say *load.Say, m *wire.Message) (*call, error) {
+	s, err := c.belongs(rule, m)
+	if err != nil || say == nil || say.Method != m.Method {
 		return s, err
 	}
-	m.Claimed = s != nil
-	for n := c.tokens; n > max(0, c.tokens-maxEnded) && !m.Claimed && rule.When != nil; n-- {
-		ended := call{token: strconv.AppendInt(nil, n, 10)}
-		if m.Claimed, err = rule.When.Holds(m.Params, c.about(&ended, m).Value); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
+	at, err := c.d.token()
+	n, fail := strconv.ParseInt(string(envelope.Below(m.Params, at)), 10, 64)
+	m.Claimed = s != nil || rule.When != nil && fail == nil && 0 < n && n <= c.tokens
+	return s, err
 }
 
 // cancelled turns a notification that cancels a request into a Cancel.
@@ -114,24 +107,22 @@ func (c *Codec) cancelled(m *wire.Message) {
 	c.dropped[string(target)] = true
 }
 
-// cancelTarget returns the place of the request's id in the params of a cancel: a member name, an array index, or "" if the params
-// do not contain the id. It makes a cancel with a special id and finds where that id is.
-func cancelTarget(c *load.Cancel) (string, error) {
-	if c == nil || c.Params == nil {
-		return "", nil
-	}
-	mark := json.RawMessage(`"\u0000"`)
-	params, err := c.Params.First(nil, (&program.Scope{ID: mark}).Value)
+// mark is a value that placeOf finds.
+const mark = `"\u0000"`
+
+// placeOf returns the place of mark in the output of a program: a member name, an array index, or "" if the output does not contain it.
+func placeOf(prog load.Prog, sc program.Scope) (string, error) {
+	out, err := prog.First(sc.Event, sc.Value)
 	if err != nil {
 		return "", err
 	}
-	for name, val := range scan.Named(params) {
-		if scan.Equal(val, mark) {
+	for name, val := range scan.Named(out) {
+		if scan.Equal(val, []byte(mark)) {
 			return name, nil
 		}
 	}
-	for i, val := range scan.List(params) {
-		if scan.Equal(val, mark) {
+	for i, val := range scan.List(out) {
+		if scan.Equal(val, []byte(mark)) {
 			return strconv.Itoa(i), nil
 		}
 	}
