@@ -135,11 +135,3 @@ func (j *peerChecker) rule(name, kind string, all []validate.Problem) error {
 func (j *peerChecker) lacks(m *catalog.Method) bool {
 	return m == nil && j.catalog != nil && j.catalog.WhyPartial() == ""
 }
-
-// uncalled returns why no method is called.
-func (j *peerChecker) uncalled() string {
-	if j.o.catalog != "" || j.o.trust {
-		return "no method is declared read-only (--try METHOD)"
-	}
-	return "no method may be called (--try METHOD, --trust-hints)"
-}
