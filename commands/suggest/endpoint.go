@@ -36,11 +36,8 @@ func Endpoint(l *cmdline.CommandLine, err error, listening bool) error {
 	case len(l.Args) > 1 && !strings.Contains(typed, ":") && isEndpoint(l.Args[1]):
 		return instead("the endpoint goes before the method", slices.Concat([]string{l.Args[1], typed}, l.Args[2:])...)
 	default:
-		if better, hint = ofFile(typed); hint == "" {
+		if better, hint = ofFile(typed, listening); hint == "" {
 			return err
-		}
-		if listening {
-			better, hint = toListen(better, hint)
 		}
 		if better == "" {
 			g.Hint = hint
@@ -69,19 +66,8 @@ func meant(typed string, f *wire.Fault) string {
 	return ""
 }
 
-// toListen adapts what ofFile has returned to a command that listens: rpcx cannot listen on a tape or a program.
-func toListen(better, hint string) (string, string) {
-	if file, ok := strings.CutPrefix(better, "tape:"); ok {
-		return "", fmt.Sprintf("it is a tape; rpcx validate %s checks both sides, and rpcx replay %[1]s --listen LISTEN plays the server", wire.Quote(file))
-	}
-	if better != "" && !strings.HasPrefix(better, "unix:") {
-		return "", "it is a program; give a listen address, such as ws://127.0.0.1:0/ or unix:PATH"
-	}
-	return better, hint
-}
-
 // ofFile returns the endpoint that a file name means, and a hint that names the kind of file, or "".
-func ofFile(typed string) (better, hint string) {
+func ofFile(typed string, listening bool) (better, hint string) {
 	before, file, isStdio := strings.Cut(typed, "stdio:")
 	if !isStdio {
 		before, file = "", typed
@@ -95,6 +81,8 @@ func ofFile(typed string) (better, hint string) {
 	case mode&os.ModeSocket != 0 && !isStdio:
 		return "unix:" + file, "it is a socket"
 	case !mode.IsRegular():
+	case listening:
+		return "", "it is a file, not a listen address, such as ws://127.0.0.1:0/ or unix:PATH; to give a catalog, use --catalog"
 	case mode&0o111 != 0:
 		if !strings.Contains(file, "/") {
 			quoted = "./" + quoted
