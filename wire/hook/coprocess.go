@@ -21,8 +21,7 @@ type coprocess struct {
 	c *chain
 
 	mu      sync.Mutex
-	noisy   bool  // the user has been warned about a line that is not an answer
-	wrongID bool  // the user has been warned about an answer with an id that no call has had
+	warned  bool  // the user has been warned about a line that answers no call
 	last    int64 // the last call's id
 	pending map[int64]chan coAnswer
 }
@@ -156,34 +155,21 @@ func (co *coprocess) forget(id int64) {
 	delete(co.pending, id)
 }
 
-// warnOnce warns about a line that cannot be delivered, unless the user has been warned.
-func (co *coprocess) warnOnce(warned *bool, what string, line []byte) {
-	co.mu.Lock()
-	first := !*warned
-	*warned = true
-	co.mu.Unlock()
-	if first {
-		co.b.warn(co.c, "", "the co-process printed %s: %q", what, cut(string(line), 80))
-	}
-}
-
-// deliver passes an answer to its pending call. It ignores an answer to a call that is no longer pending.
+// deliver passes an answer to its pending call. It ignores an answer to a call that is no longer pending. The first line that answers
+// no call causes a warning.
 func (co *coprocess) deliver(line []byte) {
-	v, err := value(line)
-	if err != nil || v[0] != '{' || scan.Get(v, "id") == nil {
-		co.warnOnce(&co.noisy, "a line that is not an answer", line)
-		return
-	}
-	id, err := strconv.ParseInt(string(scan.Get(v, "id")), 10, 64)
+	v, noJSON := value(line)
+	id, noID := strconv.ParseInt(string(scan.Get(v, "id")), 10, 64)
 	co.mu.Lock()
-	answer, known := co.pending[id], err == nil && id > 0 && id <= co.last
+	answer, known := co.pending[id], noJSON == nil && noID == nil && id > 0 && id <= co.last
 	delete(co.pending, id)
+	warns := !known && !co.warned
+	co.warned = co.warned || warns
 	co.mu.Unlock()
-	switch {
-	case !known:
-		co.warnOnce(&co.wrongID, "an answer with an id that no call has", line)
-		return
-	case answer == nil:
+	if warns {
+		co.b.warn(co.c, "", "the co-process printed a line that answers no call: %q", cut(string(line), 80))
+	}
+	if !known || answer == nil {
 		return
 	}
 	got := coAnswer{result: scan.Get(v, "result")}

@@ -39,7 +39,7 @@ func TestCoProcess(t *testing.T) {
 	testkit.Expect(t, "starts", w.read("starts"), "start\n")
 	testkit.Expect(t, "environment", w.read("env"), "RPCX_ENDPOINT=conversation:/x#h1\n")
 	testkit.Expect(t, "warnings", w.warned(), "hook * (half): answered with neither result nor error\n"+
-		`hook *: the co-process printed an answer with an id that no call has: "{\"id\":\"six\"}"`+"\n"+`hook *: the co-process printed a line that is not an answer: "noise"`)
+		`hook *: the co-process printed a line that answers no call: "{\"id\":\"six\"}"`)
 }
 
 func TestCoOutOfOrder(t *testing.T) {
@@ -69,7 +69,7 @@ func TestCoManyCalls(t *testing.T) {
 	for i := range 21 {
 		testkit.Expect(t, "a call", w.call("m", ""), fmt.Sprintf("%q", fmt.Sprint(i+1)))
 	}
-	testkit.Expect(t, "warnings", w.warned(), `hook m: the co-process printed an answer with an id that no call has: "{\"id\":1.5,\"result\":0}"`)
+	testkit.Expect(t, "warnings", w.warned(), `hook m: the co-process printed a line that answers no call: "{\"id\":1.5,\"result\":0}"`)
 }
 
 func TestCoLateAnswerIsDropped(t *testing.T) {
