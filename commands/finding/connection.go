@@ -32,6 +32,7 @@ func (a *attempt) connect(ctx context.Context) bool {
 	cfg := a.p.Session.Transport
 	cfg.Framing, cfg.Subprotocols, cfg.SubprotocolOptional = pieces, a.offers, true
 	cfg.CloseTimeout, cfg.First = closeTimeout, nil
+	cfg.Sessions = &wire.HTTPSessions{} // for servers that accept POST requests only at the address in their event stream
 	conn, err := schemes.Dial(ctx, a.at.Address, cfg)
 	if err != nil && ctx.Err() != nil {
 		return false

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/textproto"
 	"strconv"
 	"testing"
@@ -97,5 +98,38 @@ func TestAPeerThatNeedsContentTypeIsRecognised(t *testing.T) {
 	// For a peer that requires no header, the report has none.
 	if r := probe(t, address(serve(t, "header+tcp://127.0.0.1:0")), 8*time.Second); r.Header != "" {
 		t.Errorf("a header that the peer does not require: %q", r.Header)
+	}
+}
+
+// A server that refuses POST requests may name another address for them in an event stream: the older HTTP with SSE of MCP.
+func TestAnOlderMCPServerIsRecognised(t *testing.T) {
+	said := make(chan []byte, 64)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodGet && r.URL.Path == "/sse":
+			w.Header().Set("Content-Type", "text/event-stream")
+			for msg := []byte("/posts\nevent: endpoint"); r.Context().Err() == nil; {
+				fmt.Fprintf(w, "data: %s\n\n", msg)
+				w.(http.Flusher).Flush()
+				select {
+				case msg = <-said:
+				case <-r.Context().Done():
+				}
+			}
+		case r.URL.Path == "/posts":
+			body, _ := io.ReadAll(r.Body)
+			w.WriteHeader(http.StatusAccepted)
+			answer := `"error":{"code":-32601,"message":"Method not found"}`
+			if scan.String(scan.Get(body, "method")) == "initialize" {
+				answer = `"result":{"protocolVersion":"2024-11-05","capabilities":{},"serverInfo":{"name":"s","version":"1"}}`
+			}
+			said <- fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,%s}`, scan.Get(body, "id"), answer)
+		default:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		}
+	}))
+	defer s.Close()
+	if r := probe(t, s.URL+"/sse", 8*time.Second); r.Endpoint == nil || r.Endpoint.String() != "mcp+"+s.URL+"/sse" {
+		t.Errorf("found %v", r.Endpoint)
 	}
 }
