@@ -49,13 +49,16 @@ func (p *Peer) followLocked(s *stream, token wire.ID) error {
 func (s *stream) isWatch() bool { return s.follows || s.op.Kind == dialect.Watch }
 
 // sees reports whether the watch s shows m. It returns false for an item with Beside set, because the watch shows the
-// message that contains the item.
+// message that contains the item. A watch of methods shows no events of calls, which may be rpcx's own, and no responses.
 func (s *stream) sees(m *wire.Message) bool {
 	switch {
 	case m.Kind == wire.Item && m.Beside:
 		return false
 	case s.follows:
 		return m.Kind == wire.Item && s.token == string(m.Stream)
+	}
+	if of := s.p.calls.byToken[string(m.Stream)]; s.op.Method != "" && (m.Method == "" || of != nil && of.op.Kind == dialect.Call) {
+		return false
 	}
 	return s.op.Takes(m.Method)
 }
