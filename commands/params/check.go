@@ -153,7 +153,6 @@ func misfit(err error, arg string) *wire.Fault {
 		return wire.NewFault(wire.Usage, subject+": "+err.Error(), &ArgError{Arg: arg, Err: err})
 	}
 	f := fault(fmt.Sprintf("%s: %s (schema rule %q)", subject, m, m.Rule), arg, "--no-check sends it anyway")
-	f.Err = &ArgError{Arg: arg, Err: err}
 	if m.Rule == "required" && m.Given == "" && len(m.Value) <= maxExample {
 		example := scan.AppendQuoted(nil, m.Property)
 		if m.Value != nil {

@@ -89,7 +89,7 @@ func (s *Schema) resourceOf(c *jsonschema.Schema) *resource {
 	pointer, _ := url.PathUnescape(fragment)
 	doc, at := s.docs[address], ""
 	for end, c := range pointer + "/" { // the innermost $id on the way to the schema
-		if c == '/' && end > 0 {
+		if c == '/' {
 			if here, _ := scan.Lookup(doc, pointer[:end]); hasID(here) {
 				at = pointer[:end]
 			}

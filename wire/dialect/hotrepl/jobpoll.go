@@ -22,6 +22,7 @@ const answerTimeout = 15 * time.Second
 // stream cancels the job.
 func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (dialect.Stream, error) {
 	j := &following{codec: c, caller: caller, op: op, job: scan.AppendQuoted(nil, op.Job)}
+	j.Now = true
 	bare := scan.Get(op.Extra, "bare") != nil
 	switch op.Kind {
 	case dialect.JobRun, dialect.JobStart:
@@ -34,7 +35,7 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 		if err != nil {
 			return j, err
 		}
-		j.job, j.Now = nil, true
+		j.job = nil
 		j.Ask = func(ctx context.Context) error { return j.accepted(ctx, st) }
 		j.CancelWork = func(ctx context.Context) error { return j.cancelStart(ctx, st) }
 	case dialect.JobWait:
@@ -43,11 +44,11 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 			j.CancelWork = j.cancel
 		}
 	case dialect.JobStatus:
-		j.Ask, j.Now = j.asks(typeStatus, j.about()), true
+		j.Ask = j.asks(typeStatus, j.about())
 	case dialect.JobCancel:
-		j.Ask, j.Now = j.asks(typeJobCancel, j.about()), true
+		j.Ask = j.asks(typeJobCancel, j.about())
 	case dialect.JobList:
-		j.Ask, j.Now = j.asks(typeJournal, op.Extra), true
+		j.Ask = j.asks(typeJournal, op.Extra)
 	default:
 		return nil, wire.ErrUnsupported
 	}

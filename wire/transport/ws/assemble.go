@@ -146,8 +146,8 @@ func (i *inflater) inflate(msg []byte, most int) ([]byte, error) {
 	if err == nil && n > int64(most) {
 		err = fmt.Errorf("it is longer than %d bytes", most)
 	}
-	i.lost = err != nil && !i.fresh
-	if !i.fresh && err == nil {
+	if !i.fresh {
+		i.lost = err != nil
 		i.window = append(i.window, i.out.Bytes()...)
 		i.window = append(i.window[:0], i.window[max(len(i.window)-window, 0):]...)
 	}

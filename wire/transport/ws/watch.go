@@ -57,7 +57,7 @@ func (f *frames) payload(b []byte) {
 
 // show adds bytes to the excerpt of the payload.
 func (f *frames) show(shown []byte) {
-	f.shown = append(f.shown, shown[:min(len(shown), max(transport.PieceShown-len(f.shown), 0))]...)
+	f.shown = append(f.shown, shown[:min(len(shown), transport.PieceShown-len(f.shown))]...)
 }
 
 // end reports the frame.

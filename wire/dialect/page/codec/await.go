@@ -37,7 +37,7 @@ func (c *Codec) keepForHandshake(m *wire.Message) error {
 	fits, err := c.fitsHandshake(m.Raw)
 	switch {
 	case m.Kind == wire.Notification:
-		m.Awaited = fits && err == nil
+		m.Awaited = fits
 	case err != nil:
 		return err
 	case fits:
