@@ -97,6 +97,7 @@ func TestHarmlessStrings(t *testing.T) {
 		"use --password to set one", "Authorization: Bearer ${TOKEN}", "Authorization: Bearer <token>", "invalid token: expected }", "Access-Control-Allow-Credentials: true",
 		"X-Request-Id: 4f8b7a3e", "cursor=eyJwYWdlIjoyfQ&limit=5", "next_page_token=abc&x=1", "?page_token=3", "\"token\": 5", "{\"password\":{\"type\":\"string\"}}", "{\"maxTokens\":5}",
 		"password: required", "secret: true", "${PASSWORD}@x", "postgres://${USER}:${PASSWORD}@db/x", "postgres://user:@db/x", "=====", "@", ":", "--", "…", "token=…", "x://…@h",
+		"the flag --token " + strings.Repeat("a", decides) + " is set",
 	} {
 		if HasSecret([]byte(in)) {
 			t.Errorf("%q has a secret: %q", in, Spans([]byte(in)))

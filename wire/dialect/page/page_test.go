@@ -3,6 +3,7 @@ package page_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,9 @@ var library = &page.Library{Flows: map[string]page.Flow{"mcp": mcp.Flow()}}
 
 // Each embedded dialect file is valid and has the name of its file.
 func TestPages(t *testing.T) {
+	if !slices.IsSorted(library.Names()) {
+		t.Error("the names are not sorted")
+	}
 	for _, name := range library.Names() {
 		where := name + ".toml"
 		p, err := load.Parse(where, library.Source(name))

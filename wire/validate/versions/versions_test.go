@@ -343,3 +343,14 @@ func TestManyMembersAreCheap(t *testing.T) {
 		t.Errorf("%.0f allocations", n)
 	}
 }
+
+// Alternatives are numbered from 1.
+func TestNumbersOfAlternatives(t *testing.T) {
+	for before, now := range map[string]string{`{"type":"string"}`: `{"anyOf":[{"type":"string"},{"type":"null"}]}`, `{"oneOf":[{"type":"string"}]}`: `{"oneOf":[{"type":"string"},{"type":"null"}]}`} {
+		of := func(schema string) string { return `{"catalog":1,"methods":[{"name":"m","params":` + schema + `}]}` }
+		all, err := Compare(testkit.Catalog(t, of(before)), testkit.Catalog(t, of(now)))
+		if err != nil || len(all) != 1 || !strings.Contains(all[0].Message, "alternative 2 of") {
+			t.Errorf("%v, %v", all, err)
+		}
+	}
+}
