@@ -194,8 +194,12 @@ func TestExchangeAnswersBack(t *testing.T) {
 		p := post(t, peer.Options{Handler: with(func(ctx context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 			return json.RawMessage(`"ours"`), nil
 		})}, func(ctx context.Context, msg string, say func(string)) error {
-			if strings.Contains(msg, "ours") {
+			switch {
+			case strings.Contains(msg, `"id":2,"result":"ours"`): // the answer to a request in the reply to an answer
 				answers <- msg
+				return nil
+			case strings.Contains(msg, "ours"):
+				say(`{"jsonrpc":"2.0","id":2,"method":"sampling"}`)
 				return nil
 			}
 			say(`{"jsonrpc":"2.0","id":1,"method":"sampling"}`)
@@ -203,7 +207,7 @@ func TestExchangeAnswersBack(t *testing.T) {
 			return nil
 		})
 		got, err := p.Call(t.Context(), "x", nil)
-		if err != nil || string(got) != `{"jsonrpc":"2.0","id":1,"result":"ours"}` {
+		if err != nil || string(got) != `{"jsonrpc":"2.0","id":2,"result":"ours"}` {
 			t.Error(string(got), err)
 		}
 	})

@@ -178,3 +178,27 @@ func TestAsked(t *testing.T) {
 		t.Error("a client that has left is asked")
 	}
 }
+
+// unhooked is a responder without hooks.
+type unhooked struct{ dialect.Responder }
+
+func (unhooked) Allows(string) bool               { return true }
+func (unhooked) Kind(string) (catalog.Kind, bool) { return "", false }
+
+// lost is a connection that has ended.
+type lost struct{ session.Conversation }
+
+func (lost) Open(context.Context, dialect.Op) (dialect.Stream, error) {
+	return nil, wire.NewFault(wire.Closed, "the connection has ended", nil)
+}
+
+func TestRequestOverALostConnection(t *testing.T) {
+	b := &Bridge{offers: map[string]*offer{"m": {name: "m"}}}
+	u := newUpstream(b)
+	u.conv = lost{}
+	r := &responder{Responder: unhooked{}, bridge: b, client: &client{}, up: u}
+	_, err := r.Respond(t.Context(), dialect.Request{Method: "m"})
+	if e, ok := errors.AsType[*wire.Error](err); !ok || !strings.Contains(e.Message, "ended") {
+		t.Error(err)
+	}
+}

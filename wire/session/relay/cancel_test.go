@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net"
 	"testing"
 	"testing/synctest"
@@ -68,4 +69,38 @@ func TestCancelStreamsLeavesNoStream(t *testing.T) {
 		_ = c.Close()
 		s.wg.Wait()
 	})
+}
+
+// ended is a Backend whose raw traffic has ended, and a stream with an invalid message.
+type ended struct {
+	Backend
+	SharedPipe
+	dialect.Stream
+	left int
+}
+
+func (b *ended) JoinRaw() SharedPipe                          { return b }
+func (b *ended) Recv() (m wire.Message, idle bool, err error) { return m, false, io.EOF }
+func (b *ended) Err() error                                   { return nil }
+func (b *ended) Stop()                                        {}
+func (b *ended) Leave()                                       { b.left++ }
+func (b *ended) Next(context.Context) (wire.Message, error) {
+	return wire.Message{Kind: wire.Item, Body: json.RawMessage(`{"kind":99}`)}, nil
+}
+
+// A pipe whose stream has ended is left, so that other pipes get its requests.
+func TestEndedRawTrafficIsLeft(t *testing.T) {
+	b := &ended{}
+	h := &Process{socket: New(&Functions{}, ServerOptions{}), open: map[string]openStream{}}
+	in := &dialect.Inbound{Emit: func(wire.Event) error { return nil }}
+	if _, err := openRaw(t.Context(), h, in, b); err != nil || b.left != 1 {
+		t.Errorf("%v: left %d times", err, b.left)
+	}
+}
+
+func TestInvalidMessageOfTheSocket(t *testing.T) {
+	s := remoteStream{Stream: &ended{}, r: &Client{}}
+	if m, err := s.Next(t.Context()); err == nil {
+		t.Errorf("%+v, %v", m, err)
+	}
 }
