@@ -38,7 +38,6 @@ func printed(t *testing.T, o Options, together bool) string {
 	ahead := p.UsesWorkers(msgs)
 	if together && ahead {
 		p.StartWorkers(t.Context(), msgs, event)
-		defer p.StopWorkers()
 	}
 	for i := range msgs {
 		var ev wire.Event
@@ -48,6 +47,9 @@ func printed(t *testing.T, o Options, together bool) string {
 			fmt.Fprintf(&said, "%d: %v %v\n", i, stop, err)
 			break
 		}
+	}
+	if together && ahead {
+		p.StopWorkers()
 	}
 	err = p.Finish()
 	return fmt.Sprintf("%s%s%v %+v", out.String(), said.String(), err, p.Stats())

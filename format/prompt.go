@@ -119,11 +119,7 @@ func (p *Prompt) Write(b []byte) (int, error) {
 		p.rest = append(p.rest, b...)
 		return len(b), nil
 	}
-	lines := b[:end]
-	if len(p.rest) > 0 {
-		lines = append(p.rest, lines...)
-	}
-	_, err := p.edit.Write(lines)
+	_, err := p.edit.Write(append(p.rest, b[:end]...))
 	p.rest = append(p.rest[:0:0], b[end:]...)
 	return len(b), err
 }

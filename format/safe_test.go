@@ -45,6 +45,9 @@ func TestNothingIsObeyed(t *testing.T) {
 	}, back)) != "" {
 		t.Errorf("%v: control characters after VisibleJSON: %q", err, obeyed(back))
 	}
+	if got := string(VisibleJSON([]byte("\"a\u009bb\""))); got != `"a\\u009bb"` {
+		t.Errorf("VisibleJSON: %s", got)
+	}
 	var out bytes.Buffer
 	c := NewConsole(&out, ConsoleOptions{Screen: Screen{Terminal: true}})
 	c.Warn(bad)

@@ -31,7 +31,7 @@ func TestSplit(t *testing.T) {
 		}
 	}
 	for line, open := range map[string]bool{
-		"x {": true, `x a:=[{"b": "]"`: true, `x a:=[{"b": "]`: false, `x "a`: false, "x 'a": false, `x a="b`: false, `x \`: false,
+		"x {": true, `x a:=[{"b": "]"`: true, `x a:=[{"b": "]`: false, `x "a`: false, "x 'a": false, `x a="b`: false, `x a="b\`: false, `x \`: false,
 	} {
 		if words, got, err := Split(line); err == nil || got != open {
 			t.Errorf("%s: %q, open %v, %v", line, words, got, err)
