@@ -62,6 +62,10 @@ func TestRowsOnANarrowScreen(t *testing.T) {
 			t.Errorf("%d columns: %q", width, b.String())
 		}
 	}
+	var b strings.Builder
+	if wrap(&b, "", 0, "abcdef", 4); b.String() != "abcd\nef\n" {
+		t.Errorf("a word that is wider than the screen: %q", b.String())
+	}
 }
 
 // A long list of parameters is cut.

@@ -117,7 +117,7 @@ func TestMended(t *testing.T) {
 		{`{"methods":[{"name":"a","cache":{"max-age":0}}]}`, `{"catalog":1,"info":{},"methods":[{"name":"a","cache":{"max-age":0}}]}`},
 		{`{"methods":[{"name":"a","cache":{"max-age":9}}]}`, `{"catalog":1,"info":{},"methods":[{"name":"a","cache":{"max-age":9}}]}`},
 		{`{"methods":[{"name":"a","events":{"x":1,"y":{}}}]}`, `{"catalog":1,"info":{},"methods":[{"name":"a","events":{"y":{}},"extra":{"events":{"x":1}}}]}`},
-		{`{"methods":[],"classes":[{"name":"A"},7],"constants":[1],"$defs":{"a":1,"b":true},"extra":"e","info":{"extra":1}}`, `{"catalog":1,"info":{"extra":{"extra":1}},"methods":[],"classes":[{"name":"A"}],"$defs":{"b":true},"extra":{"classes":[7],"constants":[1],"$defs":{"a":1},"extra":"e"}}`},
+		{`{"methods":[],"classes":[{"name":"A"},7],"constants":[1],"$defs":{"a":1,"b":true},"extra":"e","info":{"extra":[{"a":1}]}}`, `{"catalog":1,"info":{"extra":{"extra":[{"a":1}]}},"methods":[],"classes":[{"name":"A"}],"$defs":{"b":true},"extra":{"classes":[7],"constants":[1],"$defs":{"a":1},"extra":"e"}}`},
 		{`{"methods":[],"classes":[7],"constants":{"a":1},"$defs":{"a":1}}`, `{"catalog":1,"info":{},"methods":[],"constants":{"a":1},"extra":{"classes":[7],"$defs":{"a":1}}}`},
 	} {
 		var cat Catalog

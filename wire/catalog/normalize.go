@@ -110,7 +110,6 @@ func (o *misplaced) schemas(key string, have map[string]json.RawMessage) map[str
 func (o misplaced) into(extra json.RawMessage) json.RawMessage {
 	if len(extra) > 0 && !isObject(extra) {
 		o.Add("extra", extra)
-		extra = nil
 	}
 	return merge(extra, o.EndOrNil())
 }
