@@ -106,3 +106,21 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// The member "error" of an error event is a string, an error object, or another value.
+func TestErrorEvents(t *testing.T) {
+	for member, want := range map[string]string{
+		`"no"`: "|no|", `{"code":7,"message":"no","data":[1]}`: "7|no|[1]", `{"code":"x","message":"no"}`: `"x"|no|`,
+		`{"code":{},"message":1}`: `|{"code":{},"message":1}|`, `[1,2]`: "|[1,2]|",
+	} {
+		c := NewCodec(dialect.CodecOptions{})
+		msgs, _, err := c.Decode([]byte(`{"jsonrpc":"2.0","method":"m","params":{"subscription":1,"result":{"type":"error","error":` + member + `}}}`))
+		if err != nil || len(msgs) != 1 {
+			t.Fatal(msgs, err)
+		}
+		ev, err := dialect.EventOf(c, msgs[0])
+		if err != nil || ev.Err == nil || fmt.Sprintf("%s|%s|%s", ev.Err.Code, ev.Err.Message, ev.Err.Data) != want {
+			t.Errorf("%s: %+v, %v", member, ev.Err, err)
+		}
+	}
+}
