@@ -346,7 +346,8 @@ func TestManyMembersAreCheap(t *testing.T) {
 
 // Alternatives are numbered from 1.
 func TestNumbersOfAlternatives(t *testing.T) {
-	for before, now := range map[string]string{`{"type":"string"}`: `{"anyOf":[{"type":"string"},{"type":"null"}]}`, `{"oneOf":[{"type":"string"}]}`: `{"oneOf":[{"type":"string"},{"type":"null"}]}`} {
+	const one, two = `{"oneOf":[{"type":"string"}]}`, `{"oneOf":[{"type":"string"},{"type":"null"}]}`
+	for before, now := range map[string]string{`{"type":"string"}`: two, one: two, two: one} {
 		of := func(schema string) string { return `{"catalog":1,"methods":[{"name":"m","params":` + schema + `}]}` }
 		all, err := Compare(testkit.Catalog(t, of(before)), testkit.Catalog(t, of(now)))
 		if err != nil || len(all) != 1 || !strings.Contains(all[0].Message, "alternative 2 of") {

@@ -124,7 +124,7 @@ func TestShape(t *testing.T) {
 	if unnumbered.Shape() != nil {
 		t.Error("messages without ids have a shape")
 	}
-	for msg, want := range map[string]string{`{"m":"a"}`: "request null", `{"v":1}`: "response null", `{"stop":1}`: "notification "} {
+	for msg, want := range map[string]string{`{"m":"a"}`: "request null", `{"v":1}`: "response null", `{"w":1}`: "response null", `{"stop":1}`: "notification "} {
 		if m := unnumbered.Unnumbered()([]byte(msg)); m.Kind.String()+" "+string(m.ID) != want {
 			t.Errorf("%s: %s %s", msg, m.Kind, m.ID)
 		}
