@@ -156,11 +156,15 @@ func TestRows(t *testing.T) {
 {"dir":"recv","msg":{"jsonrpc":"2.0","method":"service_subscription","params":{"subscription":"s1","result":{"type":"progress"}}}}
 {"dir":"recv","msg":{"jsonrpc":"2.0","method":"service_subscription","params":{"subscription":"s1","result":{"type":"done"}}}}
 {"dir":"recv","msg":{"jsonrpc":"2.0","method":"service_subscription","params":{"subscription":"other","error":{"code":1}}}}
+{"dir":"send","msg":{"jsonrpc":"2.0","id":2,"method":"svc_x"}}
+{"dir":"recv","msg":{"jsonrpc":"2.0","method":"service_subscription","params":{"subscription":"other","result":{"type":"done"}}}}
 `, `1 call svc_watch
 2 response svc_watch of 1
 3   item svc_watch of 1
 4   item svc_watch of 1 final
 5 item service_subscription failed final
+6 call svc_x
+7   item service_subscription final
 `},
 		{"HTTP statuses", `{"tape":1}
 {"http":{"method":"POST","status":399}}
