@@ -33,14 +33,8 @@ func files(raw []byte) (found []wire.File) {
 	if result == nil { // raw is the task of a job
 		result = raw
 	}
-	for _, at := range [][]string{
-		{"artifactUpdate", "artifact"},
-		{"statusUpdate", "status", "message"},
-		{"message"},
-		{"task", "status", "message"},
-		{"status", "message"},
-	} {
-		found = withParts(found, below(result, at...))
+	for _, at := range []string{"/artifactUpdate/artifact", "/statusUpdate/status/message", "/message", "/task/status/message", "/status/message"} {
+		found = withParts(found, scan.At(result, at))
 	}
 	for _, task := range [][]byte{scan.Get(result, "task"), result} {
 		for artifact := range scan.Elements(scan.Get(task, "artifacts")) {
@@ -60,12 +54,4 @@ func withParts(found []wire.File, of []byte) []wire.File {
 		}
 	}
 	return found
-}
-
-// below returns the value at a path of member names, or nil.
-func below(val []byte, path ...string) []byte {
-	for _, name := range path {
-		val = scan.Get(val, name)
-	}
-	return val
 }

@@ -68,10 +68,7 @@ func (f *client) ask(ctx context.Context, caller dialect.Caller, method string, 
 // about makes a call whose result is a task, and yields the task.
 func (f *client) about(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (dialect.Stream, error) {
 	task, err := f.ask(ctx, caller, method, params)
-	if err != nil {
-		return nil, err
-	}
-	return poll.Lines(line(task)), nil
+	return poll.Lines(line(task)), err
 }
 
 // list requests the list of tasks, page by page.
@@ -91,10 +88,7 @@ func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Strea
 		}
 		return nil, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return poll.Lines(lines...), nil
+	return poll.Lines(lines...), err
 }
 
 // line describes a task to users, with its id as "job" and its state as "status".
@@ -106,9 +100,7 @@ func line(task json.RawMessage) json.RawMessage {
 		switch name {
 		case "id", "history":
 		case "status":
-			if message := scan.Get(val, "message"); message != nil {
-				o.Compact("message", message)
-			}
+			o.Compact("message", scan.Get(val, "message"))
 		default:
 			o.Compact(name, val)
 		}

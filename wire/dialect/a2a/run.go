@@ -85,11 +85,7 @@ func (r *running) emit(ev wire.Event) error {
 	case wire.Data:
 		return r.output(ev.Data)
 	case wire.Progress:
-		var statusMessage json.RawMessage
-		if ev.Message != "" {
-			statusMessage = r.t.message(ev.Message)
-		}
-		return r.t.set(working, statusMessage)
+		return r.t.set(working, ev.Message)
 	case wire.Failure:
 		return ev.Err
 	}
@@ -101,31 +97,22 @@ func (r *running) emit(ev wire.Event) error {
 func (r *running) output(out json.RawMessage) error {
 	if state := scan.String(scan.Get(out, "state")); state != "" {
 		state = strings.TrimPrefix(strings.ToUpper(strings.ReplaceAll(state, "-", "_")), statePrefix)
-		var statusMessage json.RawMessage
-		if text := scan.String(scan.Get(out, "text")); text != "" {
-			statusMessage = r.t.message(text)
-		}
-		return r.t.set(state, statusMessage)
+		return r.t.set(state, scan.String(scan.Get(out, "text")))
 	}
 	if text, ok := scan.Text(out); ok {
 		if r.lines {
 			text += "\n"
 		}
-		part := textPart(text)
-		if r.artifact != nil {
-			return r.t.extend(r.artifact, part)
+		if r.artifact == nil {
+			r.artifact = &artifact{id: rand.Text()}
 		}
-		r.artifact = &artifact{id: rand.Text(), parts: []json.RawMessage{part}}
-		return r.t.put(r.artifact)
+		return r.t.put(r.artifact, textPart(text))
 	}
-	a := &artifact{id: rand.Text()}
-	for part := range scan.Elements(scan.Get(out, "parts")) {
-		a.parts = append(a.parts, bytes.Clone(part))
+	parts := scan.List(bytes.Clone(scan.Get(out, "parts")))
+	if parts == nil {
+		parts = []json.RawMessage{scan.Pair("data", out)}
 	}
-	if a.parts == nil {
-		a.parts = []json.RawMessage{scan.Pair("data", bytes.Clone(out))}
-	}
-	return r.t.put(a)
+	return r.t.put(&artifact{id: rand.Text()}, parts...)
 }
 
 func textPart(text string) json.RawMessage { return scan.Pair("text", scan.AppendQuoted(nil, text)) }

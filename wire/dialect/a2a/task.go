@@ -57,11 +57,16 @@ func (t *task) message(text string) json.RawMessage {
 	return o.End()
 }
 
-func (t *task) set(state string, statusMessage json.RawMessage) error {
+// set sets the state, with a text for the client unless text is "".
+func (t *task) set(state, text string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.cancelled {
 		return context.Canceled
+	}
+	var statusMessage json.RawMessage
+	if text != "" {
+		statusMessage = t.message(text)
 	}
 	t.setLocked(state, statusMessage)
 	return nil
@@ -83,28 +88,20 @@ func (t *task) setLocked(state string, statusMessage json.RawMessage) {
 func (t *task) statusLocked(state string, message json.RawMessage) json.RawMessage {
 	var o scan.Object
 	o.Text("state", statePrefix+state)
-	if message != nil {
-		o.Add("message", message)
-	}
+	o.Add("message", message)
 	o.Text("timestamp", t.at)
 	return o.End()
 }
 
-func (t *task) put(a *artifact) error {
+// put adds parts to an artifact, which is new unless it already has parts.
+func (t *task) put(a *artifact, parts ...json.RawMessage) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.artifacts = append(t.artifacts, a)
-	return t.artifactLocked(a, a.parts, false)
-}
-
-func (t *task) extend(a *artifact, part json.RawMessage) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	a.parts = append(a.parts, part)
-	return t.artifactLocked(a, []json.RawMessage{part}, true)
-}
-
-func (t *task) artifactLocked(a *artifact, parts []json.RawMessage, appends bool) error {
+	appends := a.parts != nil
+	if !appends {
+		t.artifacts = append(t.artifacts, a)
+	}
+	a.parts = append(a.parts, parts...)
 	if t.cancelled {
 		return context.Canceled
 	}
@@ -242,11 +239,7 @@ func (t *task) jsonLocked(messages int, artifacts bool, state string) json.RawMe
 		o.Add("status", t.statusLocked(t.state, t.statusMessage))
 	}
 	if artifacts && len(t.artifacts) > 0 {
-		var list scan.Array
-		for _, a := range t.artifacts {
-			list.Add(a.json())
-		}
-		o.Add("artifacts", list.End())
+		o.Add("artifacts", scan.ArrayOf(wire.Map(t.artifacts, (*artifact).json)...))
 	}
 	history := t.history
 	if messages >= 0 && messages < len(history) {

@@ -100,7 +100,7 @@ func TestTasksAreBounded(t *testing.T) {
 	}{{0, 0, 1000, true}, {maxTaskBytes - 1000, 0, 1000, false}, {0, maxBytes - 1000, 1000, false}, {0, maxBytes - 2000, 1000, true}} {
 		a.bytes.Store(int64(test.all))
 		k := &task{agent: a, state: working, bytes: test.task}
-		if err := k.put(&artifact{parts: []json.RawMessage{make(json.RawMessage, test.output)}}); (err == nil) != test.fits {
+		if err := k.put(&artifact{}, make(json.RawMessage, test.output)); (err == nil) != test.fits {
 			t.Errorf("%+v: %v", test, err)
 		}
 	}

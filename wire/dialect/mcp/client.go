@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 
 	"rpcx/wire"
@@ -34,7 +33,7 @@ func (f *client) Shutdown(ctx context.Context, caller dialect.Caller) error {
 
 // cancel cancels a running task if the peer supports that.
 func (f *client) cancel(ctx context.Context, caller dialect.Caller, task json.RawMessage) error {
-	if !f.isModern() && f.can("capabilities.tasks.cancel", "") != nil {
+	if !f.isModern() && f.can("/capabilities/tasks/cancel", "") != nil {
 		return nil
 	}
 	_, err := f.c.Ask(ctx, caller, taskCancel, scan.Pair("taskId", task))
@@ -44,13 +43,10 @@ func (f *client) cancel(ctx context.Context, caller dialect.Caller, task json.Ra
 	return err
 }
 
-// can returns a usage Fault if the peer did not declare a capability. what is the capability's path in Conn.Kept. lacks
-// describes the capability, such as "list tasks".
+// can returns a usage Fault if the peer did not declare a capability. what is the capability's JSON pointer in Conn.Kept.
+// lacks describes the capability, such as "list tasks".
 func (f *client) can(what, lacks string) error {
-	val := f.c.Scope().Conn.Kept
-	for name := range strings.SplitSeq(what, ".") {
-		val = scan.Get(val, name)
-	}
+	val := scan.At(f.c.Scope().Conn.Kept, what)
 	if val != nil && string(val) != "null" && string(val) != "false" {
 		return nil
 	}

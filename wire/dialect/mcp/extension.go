@@ -7,6 +7,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/mcp/modern"
 	"rpcx/wire/dialect/poll"
 	"rpcx/wire/scan"
 )
@@ -14,22 +15,13 @@ import (
 // MCP has an extension for tasks (SEP-2663). A server may answer a tool call with the name of a task. The client then polls the task,
 // and sends input with further calls.
 
-const (
-	tasksExtension = "io.modelcontextprotocol/tasks"
-	taskUpdate     = "tasks/update"
-)
-
-// isTask reports whether a result names a task that replaces the call.
-func isTask(result json.RawMessage) bool {
-	return scan.String(scan.Get(result, "resultType")) == "task" && scan.Type(scan.Get(result, "taskId")) == 's'
-}
+const taskUpdate = "tasks/update"
 
 // modernJob runs the Job operation t.op.
 func (f *client) modernJob(ctx context.Context, caller dialect.Caller, t *following) (dialect.Stream, error) {
-	if scan.Get(scan.Get(scan.Get(f.c.Scope().Conn.Kept, "capabilities"), "extensions"), tasksExtension) == nil {
-		fault := wire.Usagef("the server does not run tools as tasks: it did not declare the extension %s", tasksExtension)
-		fault.Hint = "use rpcx call for a tool that cannot run as a task"
-		return nil, fault
+	if scan.Get(scan.At(f.c.Scope().Conn.Kept, "/capabilities/extensions"), modern.Tasks) == nil {
+		return nil, wire.Usagef("the server does not run tools as tasks: it did not declare the extension %s", modern.Tasks).
+			WithHint("use rpcx call for a tool that cannot run as a task")
 	}
 	switch t.op.Kind {
 	case dialect.JobRun, dialect.JobStart:
@@ -102,14 +94,9 @@ func (t *following) update(ctx context.Context, requests json.RawMessage) error 
 	for name := range scan.Named(answers) {
 		wire.Put(&t.answered, name, true)
 	}
-	_, err = t.client.c.Ask(ctx, t.caller, taskUpdate, updateOf(t.task, answers))
-	return err
-}
-
-// updateOf returns the params of a call that answers requests of a task.
-func updateOf(task, answers json.RawMessage) json.RawMessage {
 	var o scan.Object
-	o.Add("taskId", task)
+	o.Add("taskId", t.task)
 	o.Add("inputResponses", answers)
-	return o.End()
+	_, err = t.client.c.Ask(ctx, t.caller, taskUpdate, o.End())
+	return err
 }

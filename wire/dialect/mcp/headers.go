@@ -42,10 +42,9 @@ func (f *client) Listed(caller dialect.Caller, method string, answer json.RawMes
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.headers == nil {
-		f.headers = listed
-	} else {
-		maps.Copy(f.headers, listed)
+		f.headers = map[string][]modern.Header{}
 	}
+	maps.Copy(f.headers, listed)
 	if !dropped {
 		return answer
 	}
@@ -63,11 +62,11 @@ func (f *client) PrepareCall(ctx context.Context, caller dialect.Caller, op dial
 	if listed {
 		return nil
 	}
-	var rpc *wire.Error
-	if err := f.c.Relist(ctx, caller, tool(op)); !errors.As(err, &rpc) {
-		return err
+	err := f.c.Relist(ctx, caller, tool(op))
+	if _, ok := errors.AsType[*wire.Error](err); ok { // the response to the call will report the error
+		return nil
 	}
-	return nil // the response to the call will report the error
+	return err
 }
 
 // Mirror adds the headers for a tool call to headers.

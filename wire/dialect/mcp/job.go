@@ -40,12 +40,12 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 	case dialect.JobStatus:
 		return f.about(ctx, caller, taskGet, t.task)
 	case dialect.JobCancel:
-		if err := f.can("capabilities.tasks.cancel", "cancel tasks"); err != nil {
+		if err := f.can("/capabilities/tasks/cancel", "cancel tasks"); err != nil {
 			return nil, err
 		}
 		return f.about(ctx, caller, taskCancel, t.task)
 	case dialect.JobList:
-		if err := f.can("capabilities.tasks.list", "list tasks"); err != nil {
+		if err := f.can("/capabilities/tasks/list", "list tasks"); err != nil {
 			return nil, err
 		}
 		return f.list(ctx, caller)
@@ -56,7 +56,7 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 // runsAsTask returns a usage Fault for a tool that, according to the server's list, cannot run as a task. The server itself
 // rejects tools that it does not list.
 func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method string) error {
-	if err := f.can("capabilities.tasks.requests.tools.call", "run tools as tasks"); err != nil {
+	if err := f.can("/capabilities/tasks/requests/tools/call", "run tools as tasks"); err != nil {
 		wire.AsFault(err).Hint = "use rpcx call for a tool that cannot run as a task"
 		return err
 	}
@@ -104,10 +104,7 @@ func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Strea
 		}
 		return scan.Get(answer, "nextCursor"), nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return poll.Lines(lines...), nil
+	return poll.Lines(lines...), err
 }
 
 // taskFault converts the error of a call about tasks to a failure of the command.

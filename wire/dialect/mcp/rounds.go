@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rpcx/wire"
+	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/codec"
 	"rpcx/wire/scan"
@@ -25,12 +26,11 @@ func (f *client) Interim(m *wire.Message) bool {
 
 // Resume follows the task that replaces a tool call. For any other interim response, it returns a Fault.
 func (f *client) Resume(ctx context.Context, caller dialect.Caller, op dialect.Op, m wire.Message) (dialect.Stream, error) {
-	if isTask(m.Body) && (op.Method == "tools/call" || !f.c.IsPlain(op.Method)) {
+	isTask := scan.String(scan.Get(m.Body, "resultType")) == "task" && scan.Type(scan.Get(m.Body, "taskId")) == 's'
+	if isTask && (op.Method == "tools/call" || !f.c.IsPlain(op.Method)) {
 		return f.follow(ctx, caller, op, m)
 	}
-	fault := wire.NewFault(wire.Protocol, "the result has the unknown resultType "+string(scan.Get(m.Body, "resultType")), nil)
-	fault.Method = op.Method
-	return nil, fault
+	return nil, wire.NewFault(wire.Protocol, "the result has the unknown resultType "+string(scan.Get(m.Body, "resultType")), nil).WithMethod(op.Method)
 }
 
 // Failed reports whether to repeat the call op, which failed with err. again is true if the headers no longer match the
@@ -114,18 +114,14 @@ func (f *client) Unanswered(method string, params json.RawMessage) error {
 // question describes a request to the user: its message with the fields of its form, or the last message of a sampling request.
 func question(params json.RawMessage) string {
 	words := scan.String(scan.Get(params, "message"))
-	var fields []string
-	for name := range scan.Named(scan.Get(scan.Get(params, "requestedSchema"), "properties")) {
-		fields = append(fields, name)
-	}
-	if len(fields) > 0 {
+	if fields := catalog.Keys(scan.At(params, "/requestedSchema/properties")); len(fields) > 0 {
 		words += " (" + strings.Join(fields, ", ") + ")"
 	}
 	if url := scan.String(scan.Get(params, "url")); url != "" {
 		words += " " + url
 	}
 	for msg := range scan.Elements(scan.Get(params, "messages")) {
-		words = scan.String(scan.Get(scan.Get(msg, "content"), "text"))
+		words = scan.String(scan.At(msg, "/content/text"))
 	}
 	return strings.TrimSpace(words)
 }

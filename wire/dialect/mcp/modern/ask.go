@@ -3,6 +3,7 @@ package modern
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -33,12 +34,7 @@ func lacking(capabilities json.RawMessage, method string, params json.RawMessage
 	if path == nil {
 		return wire.Errorf(wire.CodeNoMethod, "a hook cannot send %s to the client", method)
 	}
-	has := capabilities
-	for _, name := range path {
-		if has = scan.Get(has, name); scan.Type(has) != 'o' {
-			break
-		}
-	}
+	has := scan.At(capabilities, "/"+strings.Join(path, "/"))
 	plain := scan.Get(capabilities, "elicitation") // an empty object declares forms
 	if scan.Type(has) == 'o' || path[len(path)-1] == "form" && scan.Type(plain) == 'o' && scan.Get(plain, "url") == nil {
 		return nil

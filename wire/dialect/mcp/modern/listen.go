@@ -137,9 +137,7 @@ func withID(obj json.RawMessage, id wire.ID) json.RawMessage {
 	m.Members(scan.Get(obj, "_meta"), MetaSubscription)
 	m.Add(MetaSubscription, id)
 	o.Add("_meta", m.End())
-	if obj != nil {
-		o.Members(obj, "_meta")
-	}
+	o.Members(obj, "_meta")
 	return o.End()
 }
 

@@ -66,17 +66,13 @@ func check(params json.RawMessage) *wire.Error {
 	case !ok:
 		return wire.NewError(wire.CodeInvalidParams, "_meta lacks "+MetaVersion)
 	case version != Version:
-		return unsupported(version)
+		return wire.NewError(CodeVersion, "Unsupported protocol version").WithData(map[string]any{"supported": Versions, "requested": version})
 	case scan.Type(meta(params, MetaCapabilities)) != 'o':
 		return wire.NewError(wire.CodeInvalidParams, "_meta lacks "+MetaCapabilities)
 	case meta(params, MetaLevel) != nil && (!levelled || !slices.Contains(levels, level)):
 		return wire.NewError(wire.CodeInvalidParams, "unknown log level")
 	}
 	return nil
-}
-
-func unsupported(version string) *wire.Error {
-	return wire.NewError(CodeVersion, "Unsupported protocol version").WithData(map[string]any{"supported": Versions, "requested": version})
 }
 
 // lacks returns the error for a request that requires a capability, such as {"sampling":{}}, that its client did not

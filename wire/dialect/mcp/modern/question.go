@@ -39,7 +39,10 @@ func (r *run) take(answers json.RawMessage) error {
 func (r *run) questionsLocked() []byte {
 	var o scan.Object
 	for _, q := range r.questions {
-		o.Add(q.key, q.request())
+		var request scan.Object
+		request.Text("method", q.method)
+		request.Add("params", q.params)
+		o.Add(q.key, request.End())
 	}
 	return o.End()
 }
@@ -53,15 +56,6 @@ type question struct {
 	done   chan struct{}   // closed when the question is answered or the run ends
 	result json.RawMessage // the result, or nil
 	read   bool
-}
-
-func (q *question) request() []byte {
-	var o scan.Object
-	o.Text("method", q.method)
-	if len(q.params) > 0 {
-		o.Add("params", q.params)
-	}
-	return o.End()
 }
 
 // Next returns the response, and io.EOF after that.
@@ -82,9 +76,7 @@ func (q *question) Next(ctx context.Context) (wire.Message, error) {
 	o.Text("jsonrpc", "2.0")
 	o.Text("id", q.key)
 	o.Add("result", q.result)
-	raw := o.End()
-	body := scan.Get(raw, "result")
-	return wire.Message{Kind: wire.Response, ID: wire.ID(strconv.Quote(q.key)), Final: true, Method: q.method, Body: body, Raw: raw}, nil
+	return wire.Message{Kind: wire.Response, ID: wire.ID(strconv.Quote(q.key)), Final: true, Method: q.method, Body: q.result, Raw: o.End()}, nil
 }
 
 // Cancel withdraws the question.

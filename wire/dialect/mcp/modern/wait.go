@@ -13,7 +13,7 @@ func (r *run) waitLocked() error {
 		return tooMany("calls are waiting for input")
 	}
 	r.clock.Stop()
-	r.waiting = time.AfterFunc(r.c.s.runs.wait, r.expire)
+	r.waiting = time.AfterFunc(r.c.s.runs.wait, func() { r.stop(wire.NewError(wire.CodeServer, "the client did not answer in time")) })
 	return nil
 }
 
@@ -26,9 +26,6 @@ func (r *run) resumeLocked() {
 		r.clock.Start()
 	}
 }
-
-// expire stops a run whose client did not answer in time.
-func (r *run) expire() { r.stop(wire.NewError(wire.CodeServer, "the client did not answer in time")) }
 
 // stop cancels the run's hook. why becomes the error of the run if the hook has not ended yet.
 func (r *run) stop(why *wire.Error) {
