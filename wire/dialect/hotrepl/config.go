@@ -26,51 +26,47 @@ var enforced = []string{"maxMessageBytes", "maxQueuedCommands", "maxResultLength
 
 const defaultFrame = 16 * time.Millisecond
 
-// config contains the data for the handshake, and the length of a frame.
+// config contains the first message to a client, the data in it that the host uses, and the length of a frame.
 type config struct {
-	host      struct{ Name, Version, Platform string }
-	evaluator struct {
-		name, language string
-		present        bool
-	}
-	limits  limits
-	usings  json.RawMessage // an array of the namespaces that code can use without an import
-	helpers json.RawMessage // an array of helpers that the host has defined for code
-	frame   time.Duration
+	handshake json.RawMessage
+	name      string // of the host
+	limits    limits
+	frame     time.Duration
 }
 
 // newConfig returns the config of a host that offers c. The catalog's extra.limits override the default limits of the
 // specification.
 func newConfig(c *catalog.Catalog, r dialect.Runtime, h dialect.HostOptions) config {
-	cfg := config{frame: h.Frame, limits: limits{
+	cfg := config{name: cmp.Or(c.Info.Name, "rpcx"), frame: cmp.Or(h.Frame, defaultFrame), limits: limits{
 		MaxMessageBytes: 4 << 20, MaxQueuedCommands: 32, MaxResultLength: 100 << 10,
 		MaxEnumerableElements: 100, DefaultEvalTimeoutMs: 10000, MaxJobConcurrency: 1,
 	}}
-	cfg.frame = cmp.Or(cfg.frame, defaultFrame)
 	cfg.limits.take(scan.Get(c.Extra, "limits"))
-	cfg.usings, cfg.helpers = stringsOf(c.Extra, "defaultUsings"), stringsOf(c.Extra, "helpers")
 	if most := h.MaxMessage; most > 0 { // the transport rejects larger messages first
 		cfg.limits.MaxMessageBytes = min(cfg.limits.MaxMessageBytes, most)
 	}
-	cfg.host.Name, cfg.host.Version, cfg.host.Platform = c.Info.Name, c.Info.Version, runtime.GOOS+"/"+runtime.GOARCH
-	cfg.host.Name = cmp.Or(cfg.host.Name, "rpcx")
-	cfg.evaluator.name = "none"
+	engine, language, cancellation, evaluators := "none", "", "unsupported", []string{}
 	if r != nil {
 		about := r.About()
-		cfg.evaluator.present = true
-		cfg.evaluator.name, cfg.evaluator.language = about["engine"], about["language"]
+		engine, language, cancellation, evaluators = about["engine"], about["language"], "cooperative", []string{about["engine"]}
 	}
+	host := build("").text("name", cfg.name).text("version", c.Info.Version).text("platform", runtime.GOOS+"/"+runtime.GOARCH).end()
+	evaluator := build("").text("name", engine).text("languageVersion", language).
+		bool("persistentState", r != nil).bool("supportsCompletion", r != nil).text("cancellation", cancellation).end()
+	control := build("").bool("supported", true).bool("commandsListChanged", false).bool("schemaValidation", true).end()
+	cfg.handshake = build(typeHandshake).raw("protocolVersion", []byte(version)).raw("host", host).raw("evaluator", evaluator).
+		raw("availableEvaluators", scan.JSON(evaluators)).raw("defaultUsings", stringsOf(c.Extra, "defaultUsings")).
+		raw("helpers", stringsOf(c.Extra, "helpers")).raw("control", control).
+		raw("limits", scan.JSON(cfg.limits)).raw("enforces", scan.JSON(enforced)).end()
 	return cfg
 }
 
 // stringsOf returns the strings in the array of that name in extra.
 func stringsOf(extra json.RawMessage, name string) json.RawMessage {
 	var all scan.Array
-	if val := scan.Get(extra, name); scan.Type(val) == 'a' {
-		for item := range scan.Elements(val) {
-			if scan.Type(item) == 's' {
-				all.Add(item)
-			}
+	for item := range scan.Elements(scan.Get(extra, name)) {
+		if scan.Type(item) == 's' {
+			all.Add(item)
 		}
 	}
 	return all.End()
@@ -88,20 +84,4 @@ func (l *limits) take(given json.RawMessage) {
 			*to = n
 		}
 	}
-}
-
-// handshake returns the first message to a client.
-func (c *config) handshake() json.RawMessage {
-	host := build("").text("name", c.host.Name).text("version", c.host.Version).text("platform", c.host.Platform).end()
-	cancellation, evaluators := "cooperative", []string{c.evaluator.name}
-	if !c.evaluator.present {
-		cancellation, evaluators = "unsupported", []string{}
-	}
-	evaluator := build("").text("name", c.evaluator.name).text("languageVersion", c.evaluator.language).
-		bool("persistentState", c.evaluator.present).bool("supportsCompletion", c.evaluator.present).
-		text("cancellation", cancellation).end()
-	control := build("").bool("supported", true).bool("commandsListChanged", false).bool("schemaValidation", true).end()
-	return build(typeHandshake).raw("protocolVersion", []byte(version)).raw("host", host).raw("evaluator", evaluator).
-		raw("availableEvaluators", scan.JSON(evaluators)).raw("defaultUsings", c.usings).raw("helpers", c.helpers).
-		raw("control", control).raw("limits", scan.JSON(c.limits)).raw("enforces", scan.JSON(enforced)).end()
 }

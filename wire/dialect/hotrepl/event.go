@@ -119,14 +119,6 @@ func fraction(val []byte, whole float64) json.RawMessage {
 // member to omit.
 func beside(raw []byte, placed string) json.RawMessage {
 	var o scan.Object
-	for key, val := range scan.Members(raw) {
-		switch string(key) {
-		case "type", "id", "hasValue", "stdout", "final", "seq", "jobId":
-			continue
-		}
-		if string(key) != placed {
-			o.CompactMember(key, val)
-		}
-	}
+	o.Members(scan.Compact(nil, raw), "type", "id", "hasValue", "stdout", "final", "seq", "jobId", placed)
 	return o.EndOrNil()
 }

@@ -210,9 +210,7 @@ func (c *codec) request(kind string, about, extra json.RawMessage) wire.Message 
 	}
 	b := build(kind).id(id)
 	b.o.Inside(about)
-	for key, val := range scan.Members(extra) {
-		b.o.CompactMember(key, val)
-	}
+	b.o.Inside(extra)
 	return wire.Message{
 		Kind: wire.Request, ID: id, Method: kind, Raw: b.end(), Final: kind != typeSubscribe && kind != typeCall,
 	}

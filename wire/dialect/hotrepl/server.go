@@ -1,6 +1,7 @@
 package hotrepl
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"sync"
@@ -75,7 +76,7 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	if old != nil {
 		old.evict()
 	}
-	h.send(s.cfg.handshake())
+	h.send(bytes.Clone(s.cfg.handshake))
 	return dialect.Handler{Handle: h.Handle, Close: h.Close}
 }
 
@@ -102,7 +103,7 @@ func (s *server) Reload() {
 			s.runtime.Forget(sessionName)
 		}
 		if client != nil {
-			client.send(build(typeReload).text("assembly", s.cfg.host.Name).text("message", "Hot-reload detected. REPL session reset.").end())
+			client.send(build(typeReload).text("assembly", s.cfg.name).text("message", "Hot-reload detected. REPL session reset.").end())
 		}
 	})
 }
