@@ -58,8 +58,7 @@ func (d *discovered) modules() []listedModule {
 	var all []listedModule
 	seen := map[string]bool{}
 	for val := range scan.Elements(scan.Get(d.Modules, "modules")) {
-		m := listedModule{raw: val}
-		m.Namespace, _ = scan.Text(scan.Get(val, "namespace"))
+		m := listedModule{raw: val, Namespace: scan.String(scan.Get(val, "namespace"))}
 		if m.Namespace == "" || seen[m.Namespace] {
 			continue
 		}
@@ -100,7 +99,7 @@ func (d *discovered) catalog(note func(string), wanted ...string) *catalog.Catal
 	var extra scan.Object
 	extra.Add("modules", modules.End())
 	if unknown := d.unknown(wanted); len(unknown) > 0 {
-		extra.Value("unknown", unknown)
+		extra.Add("unknown", scan.TextsOf(unknown))
 	}
 	c.Extra = extra.End()
 	return c

@@ -36,7 +36,7 @@ func (c *codec) Event(m *wire.Message, to *wire.Event) error {
 		ev.Kind = wire.Done
 	default:
 		ev.Data = m.Body
-		if kind != "" && isEvent(m.Body) {
+		if scan.Get(m.Body, "service_hash") != nil || scan.Get(m.Body, "provenance") != nil { // only the protocol's events have these
 			ev.Topic = kind
 		}
 		return nil
@@ -82,25 +82,12 @@ func (ev *event) rest() {
 		switch {
 		case string(key) == "type" || slices.ContainsFunc(ev.taken[:ev.n], func(name string) bool { return scan.IsKey(key, name) }):
 		case string(key) == "provenance":
-			ev.Source = provenance(val)
+			ev.Source = scan.Or(json.RawMessage(scan.Get(val, "segments")), val) // an array, or the segments of an object
 		default:
 			rest.CompactMember(key, val)
 		}
 	}
 	ev.Extra = rest.EndOrNil()
-}
-
-// isEvent reports whether an item has a member that only the protocol's events have.
-func isEvent(item []byte) bool {
-	return scan.Get(item, "service_hash") != nil || scan.Get(item, "provenance") != nil
-}
-
-// provenance returns the modules that an event has passed through: an array, or the "segments" of an object.
-func provenance(val []byte) json.RawMessage {
-	if segments := scan.Get(val, "segments"); segments != nil {
-		return segments
-	}
-	return val
 }
 
 func (c *codec) progress(ev *event) {
@@ -164,7 +151,7 @@ func guidanceText(kind string, item []byte) string {
 		return scan.String(scan.Get(item, key))
 	}
 	module, method := text("module"), text("method")
-	sentence := ""
+	sentence := text("reason")
 	switch {
 	case kind == "module_not_found" && module != "":
 		sentence = "unknown module " + strconv.Quote(module)
@@ -173,14 +160,10 @@ func guidanceText(kind string, item []byte) string {
 	case kind == "method_not_found" && method != "":
 		sentence = "unknown method " + strconv.Quote(method)
 	case kind == "invalid_params" && method != "":
-		sentence = method + ": " + text("reason")
-	default:
-		sentence = text("reason")
+		sentence = method + ": " + sentence
 	}
 	if more := text("message"); more != "" && sentence != "" {
 		return sentence + ". " + more
-	} else if more != "" {
-		return more
 	}
-	return sentence
+	return cmp.Or(sentence, text("message"))
 }

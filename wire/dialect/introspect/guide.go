@@ -37,8 +37,7 @@ func (mc *moduleCatalog) available(namespace string) []string {
 	var names []string
 	if namespace == serviceModule {
 		for _, method := range []string{schemaMethod, moduleSchemaMethod, hashMethod, unsubscribeMethod} {
-			_, name := Split(method)
-			names = append(names, name)
+			names = append(names, strings.TrimPrefix(method, serviceModule+"_"))
 		}
 	}
 	if m := mc.module(namespace); m != nil {

@@ -78,8 +78,11 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 		if op.Stream == nil {
 			return wire.Message{}, wire.ErrUnsupported
 		}
-		if op.Unsubscribe == "" && op.Of != nil {
-			op.Unsubscribe = unsubscribeOf(sentName(*op.Of))
+		if op.Unsubscribe == "" && op.Of != nil { // the name for known pub/sub servers, or otherwise the protocol's
+			op.Unsubscribe = unsubscribeMethod
+			if name, known := jsonrpc.UnsubscribeName(sentName(*op.Of)); known {
+				op.Unsubscribe = name
+			}
 		}
 	}
 	m, err := c.Codec.Encode(op)
@@ -104,15 +107,6 @@ func styled(params json.RawMessage, style string) json.RawMessage {
 		return params
 	}
 	return scan.ArrayOf(params)
-}
-
-// unsubscribeOf returns the method that ends a stream of method. It applies the patterns of known pub/sub servers, or
-// otherwise the protocol's rule.
-func unsubscribeOf(method string) string {
-	if name, known := jsonrpc.UnsubscribeName(method); known {
-		return name
-	}
-	return unsubscribeMethod
 }
 
 // Opened finds the stream that the response to a call names: the result is a stream id or an object with one. Any other

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -27,7 +28,10 @@ func readModule(m *listedModule, schema json.RawMessage, taken map[string]json.R
 	names := map[string]string{} // the definitions' names in the catalog
 	for _, key := range []string{"definitions", "$defs"} {
 		for name, val := range scan.Named(scan.Get(schema, key)) {
-			names[name] = free(name, val, m.Namespace, taken)
+			names[name] = name
+			if old, ok := taken[name]; ok && !scan.Equal(old, val) { // an earlier module has a different definition of that name
+				names[name] = m.Namespace + "_" + name
+			}
 		}
 	}
 	schema = catalog.ChangeRefs(schema, func(ref string) string {
@@ -54,15 +58,6 @@ func readModule(m *listedModule, schema json.RawMessage, taken map[string]json.R
 	}
 	s.check(note)
 	return s
-}
-
-// free returns the catalog's name for a definition: its own name, or the module's name and its own if an earlier module
-// has a different definition of that name.
-func free(name string, val json.RawMessage, namespace string, taken map[string]json.RawMessage) string {
-	if old, ok := taken[name]; ok && !scan.Equal(old, val) {
-		return namespace + "_" + name
-	}
-	return name
 }
 
 // resolve follows the $refs of a variant to its definition. It keeps the description beside the reference.
@@ -193,14 +188,8 @@ func withoutMethod(v json.RawMessage) json.RawMessage {
 	} else {
 		v = scan.Without(v, "required")
 	}
-	if parts := scan.Get(v, "allOf"); scan.Type(parts) == 'a' {
-		var all scan.Array
-		for part := range scan.Elements(parts) {
-			all.Add(withoutMethod(part))
-		}
-		if list := all.EndOrNil(); list != nil {
-			v = scan.Splice(v, "allOf", list)
-		}
+	if parts := wire.Map(scan.List(scan.Get(v, "allOf")), withoutMethod); parts != nil {
+		v = scan.Splice(v, "allOf", scan.ArrayOf(parts...))
 	}
 	return v
 }

@@ -77,10 +77,8 @@ func (mc *moduleCatalog) newModule(namespace string) *module {
 
 // module returns the module of that namespace, or nil.
 func (mc *moduleCatalog) module(namespace string) *module {
-	for _, m := range mc.modules {
-		if m.Namespace == namespace {
-			return m
-		}
+	if i := slices.IndexFunc(mc.modules, func(m *module) bool { return m.Namespace == namespace }); i >= 0 {
+		return mc.modules[i]
 	}
 	return nil
 }
@@ -143,7 +141,7 @@ func variant(name string, entry *catalog.Method) json.RawMessage {
 	if isPlain(params) && scan.Get(properties, "method") == nil && !only {
 		properties = scan.Or(properties, []byte("{}"))
 		v = scan.Splice(params, "properties", scan.Splice(properties, "method", method))
-		v = scan.Splice(v, "required", before(scan.Get(params, "required"), []byte(`"method"`)))
+		v = scan.Splice(v, "required", scan.ArrayOf(slices.Concat([]json.RawMessage{[]byte(`"method"`)}, scan.List(scan.Get(params, "required")))...))
 	} else {
 		var both, o scan.Object
 		both.Add("method", method)
@@ -166,16 +164,6 @@ func isPlain(schema []byte) bool {
 		return false
 	}
 	return !slices.ContainsFunc([]string{"$ref", "allOf", "anyOf", "oneOf", "not", "if", "propertyNames", "maxProperties", "dependentSchemas"}, func(key string) bool { return scan.Get(schema, key) != nil })
-}
-
-// before returns a JSON array with element inserted as its first element.
-func before(array, element []byte) []byte {
-	var a scan.Array
-	a.Add(element)
-	for val := range scan.Elements(array) {
-		a.Add(val)
-	}
-	return a.End()
 }
 
 // definitions returns the catalog's $defs that schemas use as one object, or nil.

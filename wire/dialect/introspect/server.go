@@ -1,6 +1,7 @@
 package introspect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -111,9 +112,9 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound, method string
 	if _, ok := h.r.Kind(method); !ok {
 		return modules.unknown(method)
 	}
-	entry := modules.catalog.Method(method)
-	r := dialect.Request{Method: method, Params: unwrapped(in.Msg.Params, entry), ID: in.Msg.ID, Emit: out.event}
-	if r.Stream = entry == nil || entry.Kind == "" || entry.Kind == catalog.Stream; r.Stream {
+	entry := cmp.Or(modules.catalog.Method(method), &catalog.Method{})
+	r := dialect.Request{Method: method, Params: unwrapped(in.Msg.Params, entry.Params), ID: in.Msg.ID, Emit: out.event}
+	if r.Stream = entry.Kind == "" || entry.Kind == catalog.Stream; r.Stream {
 		_, err := h.r.Respond(ctx, r)
 		return err
 	}
@@ -144,13 +145,13 @@ func (h *handler) moduleSchema(params json.RawMessage, out *streamWriter) error 
 	return out.data("service.module_schema", m.schema())
 }
 
-// unwrapped returns params in the form for hooks: [{…}] becomes the object, and [] an empty object. If entry requires
-// an array, the params stay an array. entry may be nil.
-func unwrapped(params json.RawMessage, entry *catalog.Method) json.RawMessage {
+// unwrapped returns params in the form for hooks: [{…}] becomes the object, and [] an empty object. If the schema
+// requires an array, the params stay an array.
+func unwrapped(params, schema json.RawMessage) json.RawMessage {
 	if scan.Type(params) != 'a' {
 		return params
 	}
-	if kind, _ := scan.Text(scan.Get(entryParams(entry), "type")); kind == "array" {
+	if scan.String(scan.Get(schema, "type")) == "array" {
 		return params
 	}
 	if scan.Count(params) == 0 {
@@ -160,13 +161,6 @@ func unwrapped(params json.RawMessage, entry *catalog.Method) json.RawMessage {
 		return sole
 	}
 	return params
-}
-
-func entryParams(entry *catalog.Method) json.RawMessage {
-	if entry == nil {
-		return nil
-	}
-	return entry.Params
 }
 
 // unsubscribe ends a stream of this connection and reports whether the stream existed. mine is false for any other
@@ -182,9 +176,4 @@ func (h *handler) unsubscribe(method string, params json.RawMessage) (answer jso
 		return json.RawMessage("false"), true
 	}
 	return nil, false
-}
-
-// newID returns a subscription id that other clients cannot guess.
-func newID() wire.ID {
-	return wire.ID(`"sub_` + wire.RandomHex(8) + `"`)
 }

@@ -34,13 +34,12 @@ func newStreamWriter(mc *moduleCatalog, method string, emit func(wire.Event) err
 	if mc.module(module) == nil {
 		module = serviceModule // the peer invented the module's name, so it must not become the provenance
 	}
-	var source scan.Array
-	source.Text(module)
 	out := &streamWriter{
-		method: method, id: newID(), emit: emit, cancel: cancel,
+		method: method, emit: emit, cancel: cancel,
+		id:          wire.ID(`"sub_` + wire.RandomHex(8) + `"`), // other clients cannot guess it
 		contentType: strings.TrimSuffix(module+"."+name, "."),
 		hash:        mc.hash,
-		source:      source.End(),
+		source:      scan.TextsOf([]string{module}),
 	}
 	if entry := mc.catalog.Method(method); entry != nil && len(entry.Events) == 1 {
 		for contentType := range entry.Events {

@@ -104,7 +104,7 @@ func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 		wrong = "the method is not a string"
 	case f.id == nil, isNull(f.id) && !two:
 		m.Kind, m.ID = wire.Notification, nil
-	case otherVersion(f.version) && c.acceptsID(f.id):
+	case f.version != nil && !two && string(f.version) != `"1.0"` && c.acceptsID(f.id):
 		method, wrong = "", `jsonrpc is not "2.0"`
 	default:
 		wrong = c.wrong(f, two)

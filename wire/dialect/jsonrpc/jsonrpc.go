@@ -195,21 +195,15 @@ func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 	case 't', '0':
 		return nil, false
 	case 'o':
-		return openedObject(resp.Body, c.o.MaxDepth)
+		for key, val := range scan.Members(resp.Body) {
+			if isSubscription(key) && isID(val) {
+				return val, false
+			}
+			final = true
+		}
+		return nil, final
 	}
 	return nil, true
-}
-
-func openedObject(body []byte, depth int) (stream wire.ID, final bool) {
-	final = false
-	m := scan.ReadObject(body, depth)
-	for key, val, ok := m.Next(); ok; key, val, ok = m.Next() {
-		if isSubscription(key) && isID(val) {
-			return val, false
-		}
-		final = true
-	}
-	return nil, final
 }
 
 // isSubscription reports whether a member of this name contains a stream's id.

@@ -72,8 +72,7 @@ func FromOpenRPC(doc json.RawMessage) (*catalog.Catalog, error) {
 	}
 	descriptors := scan.Get(components, "contentDescriptors")
 	for val := range scan.Elements(methods) {
-		m, ok := readMethod(val, descriptors)
-		if ok {
+		if m, ok := readMethod(val, descriptors); ok {
 			c.Methods = append(c.Methods, m)
 		}
 	}
@@ -98,9 +97,7 @@ func readInfo(c *catalog.Catalog, extra *builder, info []byte) {
 			rest.add(key, val)
 		}
 	}
-	if !rest.o.Empty() {
-		extra.add("info", rest.json())
-	}
+	extra.add("info", rest.json())
 }
 
 func readComponents(c *catalog.Catalog, extra *builder, components []byte) {
@@ -114,9 +111,7 @@ func readComponents(c *catalog.Catalog, extra *builder, components []byte) {
 			wire.Put(&c.Defs, name, schema)
 		}
 	}
-	if !rest.o.Empty() {
-		extra.add("components", rest.json())
-	}
+	extra.add("components", rest.json())
 }
 
 // kinds contains the default kinds of methods without and with a result.
@@ -182,9 +177,7 @@ func readResult(val []byte, extra *builder) json.RawMessage {
 			rest.add(key, v)
 		}
 	}
-	if !rest.o.Empty() {
-		extra.add("result", rest.json())
-	}
+	extra.add("result", rest.json())
 	if s := string(schema); s == "{}" || s == "true" {
 		return nil
 	}
@@ -224,7 +217,7 @@ func paramsSchema(params []byte, structure string, descriptors []byte) json.RawM
 	}
 	if structure != "by-position" {
 		o.add("properties", props.json())
-		o.addSome("required", required.EndOrNil())
+		o.add("required", required.EndOrNil())
 	}
 	if structure != "by-name" {
 		o.add("prefixItems", items.End())

@@ -26,16 +26,14 @@ func ToOpenRPC(c *catalog.Catalog) json.RawMessage {
 		methods.Compact(writeMethod(&c.Methods[i]))
 	}
 	doc.add("methods", methods.End())
-	if components := writeComponents(c, extra.known["components"]); components != nil {
-		doc.add("components", components)
-	}
+	doc.add("components", writeComponents(c, extra.known["components"]))
 	for _, word := range []string{"servers", "externalDocs", "tags"} {
-		doc.addSome(word, extra.known[word])
+		doc.add(word, extra.known[word])
 	}
 	if len(c.Classes) > 0 {
 		doc.add(extensionPrefix+"classes", scan.JSON(c.Classes))
 	}
-	doc.addSome(extensionPrefix+"constants", c.Constants)
+	doc.add(extensionPrefix+"constants", c.Constants)
 	extra.write(&doc)
 	return bytes.ReplaceAll(doc.json(), []byte(`"#/$defs/`), []byte(`"#/components/schemas/`))
 }
@@ -48,11 +46,8 @@ var (
 
 func writeInfo(c *catalog.Catalog, rest []byte) []byte {
 	var info builder
-	name, version := c.Info.Name, c.Info.Version
-	name = cmp.Or(name, "rpcx")
-	version = cmp.Or(version, "0.0.0") // a version is required
-	info.add("title", scan.AppendQuoted(nil, name))
-	info.add("version", scan.AppendQuoted(nil, version))
+	info.addText("title", cmp.Or(c.Info.Name, "rpcx"))
+	info.addText("version", cmp.Or(c.Info.Version, "0.0.0")) // a version is required
 	info.addText("description", c.Info.Description)
 	info.merge(rest)
 	return info.json()
@@ -63,9 +58,7 @@ func writeComponents(c *catalog.Catalog, rest []byte) []byte {
 	for _, name := range slices.Sorted(maps.Keys(c.Defs)) {
 		schemas.add(name, c.Defs[name])
 	}
-	if !schemas.o.Empty() {
-		components.add("schemas", schemas.json())
-	}
+	components.add("schemas", schemas.json())
 	components.merge(rest)
 	return components.json()
 }
@@ -75,7 +68,7 @@ func writeMethod(m *catalog.Method) []byte {
 	extra := split(m.Extra, methodWords)
 	o.add("name", scan.AppendQuoted(nil, m.Name))
 	o.addText("description", m.Description)
-	o.addSome("summary", extra.known["summary"])
+	o.add("summary", extra.known["summary"])
 	params, structure, exact := descriptors(m.Params)
 	o.addText("paramStructure", structure)
 	o.add("params", params)
@@ -102,7 +95,7 @@ func writeMethod(m *catalog.Method) []byte {
 	}
 	for _, word := range methodWords {
 		if word != "summary" && word != "result" {
-			o.addSome(word, extra.known[word])
+			o.add(word, extra.known[word])
 		}
 	}
 	extra.write(&o)
@@ -172,17 +165,17 @@ func split(extra json.RawMessage, words []string) parts {
 // write adds the members that OpenRPC does not have.
 func (p *parts) write(o *builder) {
 	o.merge(p.extensions.json())
-	o.addSome(extensionPrefix+"extra", p.without.json())
+	o.add(extensionPrefix+"extra", p.without.json())
 }
 
-// builder writes an object. It ignores further values of a key.
+// builder writes an object. It ignores empty values, and further values of a key.
 type builder struct {
 	o    scan.Object
 	keys map[string]bool
 }
 
 func (b *builder) add(key string, val []byte) {
-	if b.keys[key] {
+	if b.keys[key] || len(val) == 0 {
 		return
 	}
 	wire.Put(&b.keys, key, true)
@@ -192,12 +185,6 @@ func (b *builder) add(key string, val []byte) {
 func (b *builder) addText(key, text string) {
 	if text != "" {
 		b.add(key, scan.AppendQuoted(nil, text))
-	}
-}
-
-func (b *builder) addSome(key string, val []byte) {
-	if len(val) > 0 {
-		b.add(key, val)
 	}
 }
 

@@ -107,11 +107,6 @@ func SetEvent(ev *wire.Event, m *wire.Message, extra json.RawMessage) {
 	}
 }
 
-// otherVersion reports whether a request names a version other than 1.0 and 2.0.
-func otherVersion(version []byte) bool {
-	return version != nil && string(version) != `"2.0"` && string(version) != `"1.0"`
-}
-
 // isStop reports whether an item is {"event":"stop"}, which some servers (Polkadot's chainHead) send at the end of a
 // stream. That object is itself an item.
 func isStop(item []byte) bool {

@@ -54,8 +54,8 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 	}
 	kind, ok := h.r.Kind(method)
 	switch {
-	case method == discover && (!ok || dialect.Describes(h.b, h.r, discover)):
-		return h.discover()
+	case method == discover && h.b.Catalog() != nil && (!ok || dialect.Describes(h.b, h.r, discover)):
+		return ToOpenRPC(h.b.Catalog()), nil
 	case !ok:
 		return nil, dialect.Unknown(h.b, method)
 	case in.Msg.Kind == wire.Notification:
@@ -89,20 +89,15 @@ func (h *handler) Ignores(method string) bool {
 	return !ok
 }
 
-func (h *handler) discover() (json.RawMessage, error) {
-	c := h.b.Catalog()
-	if c == nil {
-		return nil, wire.Errorf(wire.CodeNoMethod, "method not found: %s", discover)
-	}
-	return ToOpenRPC(c), nil
-}
-
 // stream answers with a subscription id, then the items, and then the end. A request that is rejected before its hook
 // runs gets an error response.
 func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	form := h.form(in.Msg.Method)
+	var form catalog.StreamForm
+	if m := h.b.Catalog().Method(in.Msg.Method); m != nil && m.Stream != nil {
+		form = *m.Stream
+	}
 	s := &subscription{method: in.Msg.Method, item: form.Method, id: newID(form.ID), cancel: cancel}
 	h.mu.Lock()
 	h.streams[string(s.id)] = s
@@ -154,14 +149,6 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 // recovers reports whether the stream continues after an error.
 func recovers(e *wire.Error) bool {
 	return e != nil && string(scan.Get(e.JSON(), "recoverable")) == "true"
-}
-
-// form returns the catalog's StreamForm for a method.
-func (h *handler) form(method string) catalog.StreamForm {
-	if m := h.b.Catalog().Method(method); m != nil && m.Stream != nil {
-		return *m.Stream
-	}
-	return catalog.StreamForm{}
 }
 
 func (h *handler) remove(s *subscription) {
