@@ -172,6 +172,15 @@ func CancelAnyway(ctx context.Context, st Stream) {
 	_ = st.Cancel(ctx)
 }
 
+// Drain reads st until its end or the end of ctx, and returns the error with which it ended.
+func Drain(ctx context.Context, st Stream) error {
+	for {
+		if _, err := st.Next(ctx); err != nil {
+			return err
+		}
+	}
+}
+
 // A Caller lets flows and servers send messages on a connection. *peer.Peer implements it.
 type Caller interface {
 	// Open starts op and returns its stream.

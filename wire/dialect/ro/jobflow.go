@@ -71,11 +71,7 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 	go func() {
 		defer wire.Guard()
 		defer stop()
-		var err error
-		for err == nil {
-			_, err = st.Next(life)
-		}
-		c.jobs.lose(have.id, err)
+		c.jobs.lose(have.id, dialect.Drain(life, st))
 	}()
 	return poll.Lines(have.line()), nil
 }
@@ -98,10 +94,7 @@ func (c *codec) waitJob(ctx context.Context, caller dialect.Caller, op dialect.O
 	}
 	go func() {
 		defer wire.Guard()
-		var err error
-		for err == nil {
-			_, err = w.liveness.Next(context.WithoutCancel(ctx))
-		}
+		err := dialect.Drain(context.WithoutCancel(ctx), w.liveness)
 		c.jobs.mu.Lock()
 		defer c.jobs.mu.Unlock()
 		w.end(unfinished(err))

@@ -136,17 +136,10 @@ func (h *handler) after(m *wire.Message) {
 		}
 		st, err := h.Caller.Open(context.Background(), dialect.Op{Kind: dialect.Internal, Method: rule.Call, Params: params})
 		if err == nil {
-			go drain(st)
-		}
-	}
-}
-
-// drain reads an unwanted response until it ends or the connection closes.
-func drain(st dialect.Stream) {
-	defer wire.Guard()
-	for {
-		if _, err := st.Next(context.Background()); err != nil {
-			return
+			go func() {
+				defer wire.Guard()
+				_ = dialect.Drain(context.Background(), st) // the response is not wanted
+			}()
 		}
 	}
 }
