@@ -62,7 +62,7 @@ func Parse(typed string) (Address, error) {
 		return Address{}, wire.Usagef("%q has no resource before the colon", typed)
 	case verb == "":
 		return Address{}, wire.Usagef("%q has no verb after the colon", typed)
-	case len(segments) == 3 && isNumber(a.Subresource):
+	case len(segments) == 3 && strings.Trim(a.Subresource, "0123456789") == "": // a number cannot be the name of a subresource
 		return Address{}, misread(typed, segments, verb)
 	}
 	if name := firstDotted(a); name != "" {
@@ -75,11 +75,6 @@ func Parse(typed string) (Address, error) {
 	}
 	a.Method = a.name()
 	return a, nil
-}
-
-// isNumber reports whether a segment is a number, which cannot be the name of a subresource.
-func isNumber(segment string) bool {
-	return segment != "" && strings.Trim(segment, "0123456789") == ""
 }
 
 // misread rejects a path of three segments whose last segment is a number. In such a path, one segment contains both

@@ -2,6 +2,8 @@ package ro
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"rpcx/wire/catalog"
@@ -110,11 +112,7 @@ type described struct {
 func (d *described) json() []byte {
 	var o scan.Object
 	o.Text("name", d.name)
-	for key, val := range scan.Named(d.said) {
-		if _, ours := inside[key]; !ours && key != "name" {
-			o.Add(key, val)
-		}
-	}
+	o.Members(scan.Without(d.said, "name"), slices.Collect(maps.Keys(inside))...)
 	o.Add("verbs", d.verbs.End())
 	if d.subs != nil {
 		o.Add("subresources", list(d.subs))
@@ -179,17 +177,9 @@ func find(all *[]*described, name, full string, said []byte) *described {
 func verbOf(m *catalog.Method, verb string) json.RawMessage {
 	out := *m
 	out.Name, out.Extra, out.Run = verb, nil, ""
-	b, err := scan.Marshal(out)
-	if err != nil {
-		return json.RawMessage(`{}`)
-	}
 	var o scan.Object
-	o.Inside(b)
-	for key, val := range scan.Named(m.Extra) {
-		if _, known := places[key]; !known {
-			o.Add(key, val)
-		}
-	}
+	o.Inside(scan.JSON(out))
+	o.Members(m.Extra, slices.Collect(maps.Keys(places))...)
 	return o.End()
 }
 

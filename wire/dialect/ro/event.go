@@ -28,7 +28,7 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 // messages.
 func result(m *wire.Message) (ev wire.Event, ok bool) {
 	s := status(m.Body)
-	continues := announces(s)
+	continues := s == "accepted" || s == "pending" // the status announces further results
 	answer := m.Kind == wire.Response && m.Err == nil
 	later := m.Kind == wire.Item && m.Params == nil && m.Err == nil && m.Body != nil
 	switch {
@@ -98,16 +98,10 @@ func resultError(body []byte) *wire.Error {
 	if val := scan.Get(body, "error"); scan.Type(val) == 'o' {
 		inner := jsonrpc.ReadError(val)
 		e.Code, e.Retryable = inner.Code, inner.Retryable
-		if inner.Message != "" {
-			e.Message = inner.Message
-		}
+		e.Message = cmp.Or(inner.Message, e.Message)
 	}
-	for _, member := range []string{"message", "reason", "error"} {
-		if text, ok := scan.Text(scan.Get(body, member)); ok && text != "" {
-			e.Message = text
-			break
-		}
-	}
+	text := func(member string) string { return scan.String(scan.Get(body, member)) }
+	e.Message = cmp.Or(text("message"), text("reason"), text("error"), e.Message)
 	if code := scan.Get(body, "code"); e.Code == nil && scan.Type(code) == 'n' {
 		e.Code = code
 	}
@@ -174,13 +168,7 @@ func isPromise(body []byte) bool {
 	return false
 }
 
-// announces reports whether a status announces further results.
-func announces(status string) bool { return status == "accepted" || status == "pending" }
-
 // status returns the "status" of a result object, or "".
 func status(body []byte) string {
-	if scan.Type(body) != 'o' {
-		return ""
-	}
 	return scan.String(scan.Get(body, "status"))
 }

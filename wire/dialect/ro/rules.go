@@ -95,7 +95,7 @@ func (f *fields) addressed(method string, note bool) (Address, error) {
 		rule = "the verb " + a.Verb + " is reserved for async results, from server to client"
 	}
 	if rule != "" {
-		return a, invalid(rule)
+		return a, wire.NewError(wire.CodeInvalidRequest, "Invalid Request: "+rule).WithData(map[string]string{"rule": rule})
 	}
 	return a, nil
 }
@@ -117,9 +117,4 @@ func (a Address) broken() string {
 		return fmt.Sprintf("method must equal %q, which its fields define, not %q", a.name(), a.Method)
 	}
 	return ""
-}
-
-// invalid returns the error response to a request that violates a rule (-32600).
-func invalid(rule string) *wire.Error {
-	return wire.NewError(wire.CodeInvalidRequest, "Invalid Request: "+rule).WithData(map[string]string{"rule": rule})
 }

@@ -155,19 +155,13 @@ func (c *codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
 		return [][]byte{encodeAsyncResult(ev)}, nil
 	}
 	msgs, err := c.Codec.Reply(req, ev)
-	if err == nil && len(msgs) == 1 && ev.Kind == wire.Data {
-		msgs[0] = beside(msgs[0], ev.Extra)
+	if err == nil && len(msgs) == 1 && ev.Kind == wire.Data && ev.Extra != nil {
+		var o scan.Object
+		o.Inside(msgs[0])
+		o.Inside(ev.Extra)
+		msgs[0] = o.End()
 	}
 	return msgs, err
-}
-
-// beside adds the members of extra to a message.
-func beside(msg []byte, extra json.RawMessage) []byte {
-	if scan.Type(extra) != 'o' || len(extra) <= 2 {
-		return msg
-	}
-	msg = append(msg[:len(msg)-1], ',')
-	return append(scan.Compact(msg, extra[1:len(extra)-1]), '}')
 }
 
 func encodeAsyncResult(ev wire.Event) []byte {

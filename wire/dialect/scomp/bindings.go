@@ -2,6 +2,7 @@ package scomp
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,11 +44,7 @@ func binding(c *catalog.Catalog, m *catalog.Method) json.RawMessage {
 		o.Add("effects", scan.JSON(m.Effects))
 	}
 	o.Add("hints", m.Hints)
-	for key, val := range scan.Named(m.Extra) {
-		if bindingFields[key] == "" {
-			o.Add(key, val)
-		}
-	}
+	o.Members(m.Extra, slices.Collect(maps.Keys(bindingFields))...)
 	return o.End()
 }
 

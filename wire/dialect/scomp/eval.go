@@ -1,6 +1,7 @@
 package scomp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,8 +23,10 @@ func (h *handler) eval(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 	if !ok {
 		return nil, wire.NewError(wire.CodeInvalidParams, "eval needs the code as a string")
 	}
-	if err := h.awaitHandshake(ctx); err != nil {
-		return nil, err
+	select { // the response to the handshake must be the first message
+	case <-h.ready:
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	if c := h.codec(); c != nil {
 		if err := c.evalQueue.wait(ctx, string(in.Msg.ID)); err != nil {
@@ -43,16 +46,6 @@ func (h *handler) eval(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 		err = evalError(failed)
 	}
 	return value, err
-}
-
-// awaitHandshake waits until the response to the handshake, which must be the first message, is written.
-func (h *handler) awaitHandshake(ctx context.Context) error {
-	select {
-	case <-h.ready:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // names lists the names that code can invoke: the local bindings, followed by the client's.
@@ -104,19 +97,14 @@ func (h *handler) codec() *codec {
 
 // evalError converts the failure of code to an error with the kind, the stack and the cause as data.
 func evalError(e *dialect.EvalError) *wire.Error {
-	kind := e.Kind
-	switch {
-	case kind == "" && e.Cause != nil:
-		kind = kindInvoke
-	case kind == "":
-		kind = kindEval
+	kind, cause := kindEval, json.RawMessage(nil)
+	if e.Cause != nil {
+		kind, cause = kindInvoke, e.Cause.JSON()
 	}
 	var data scan.Object
-	data.Text("kind", kind)
+	data.Text("kind", cmp.Or(e.Kind, kind))
 	data.SomeText("stack", e.Stack)
-	if e.Cause != nil {
-		data.Add("error", e.Cause.JSON())
-	}
+	data.Add("error", cause)
 	out := wire.NewError(wire.CodeServer, e.Message)
 	out.Data = data.End()
 	return out

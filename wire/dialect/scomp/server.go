@@ -128,14 +128,9 @@ func (s *server) handshakePart(session string) json.RawMessage {
 	self.Members(scan.Get(cat.Info.Extra, "server"), "description")
 	metadata.Add("server", self.End())
 	if s.runtime != nil && scan.Get(cat.Info.Extra, "runtime") == nil {
-		about := scan.JSON(s.runtime.About())
-		metadata.Add("runtime", about)
+		metadata.Value("runtime", s.runtime.About())
 	}
-	for key, val := range scan.Named(cat.Info.Extra) { // members other than name and version stay unchanged
-		if key != "server" && key != sessionWord {
-			metadata.Add(key, val)
-		}
-	}
+	metadata.Members(cat.Info.Extra, "server", sessionWord) // members other than name and version stay unchanged
 	return handshakePart(bindings(cat), metadata.End(), session)
 }
 

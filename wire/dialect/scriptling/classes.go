@@ -28,7 +28,9 @@ func (h *handler) create(ctx context.Context, in *dialect.Inbound, p []byte) (js
 		return nil, err
 	}
 	if _, err := h.ask(ctx, in, o, constructor, p, args); err != nil && !isUnknown(err) {
-		h.server.remove(o)
+		if h.server.take(o) {
+			h.server.clean(o)
+		}
 		return nil, err
 	}
 	return ref{h.server.b.Catalog().Info.Name, cl.Name, o.id}.append(nil), nil

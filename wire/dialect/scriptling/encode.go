@@ -47,7 +47,11 @@ func (e encoder) value(b, val []byte, pointer string) ([]byte, error) {
 // parts appends val, an array or object, with each element or member as a Value.
 func (e encoder) parts(b, val []byte, pointer string) ([]byte, error) {
 	return scan.Rebuild(b, val, checkedDepth, func(b []byte, i int, key, v []byte) ([]byte, error) {
-		return e.value(b, v, e.below(pointer, i, key))
+		at := "" // the pointer is needed only to find functions
+		if e.function != nil {
+			at = scan.Descend(pointer, i, key)
+		}
+		return e.value(b, v, at)
 	})
 }
 
@@ -79,14 +83,6 @@ func (e encoder) container(b []byte, kind, member string, val []byte, pointer st
 		return nil, err
 	}
 	return o.End(), nil
-}
-
-// below returns the JSON pointer of an element or member. Without functions, it returns "".
-func (e encoder) below(pointer string, i int, key []byte) string {
-	if e.function == nil {
-		return ""
-	}
-	return scan.Descend(pointer, i, key)
 }
 
 func doubt(key, what string) error {

@@ -98,12 +98,6 @@ func (s *server) take(o *object) bool {
 // clean removes the directory of an object.
 func (s *server) clean(o *object) { _ = os.RemoveAll(o.state) }
 
-func (s *server) remove(o *object) {
-	if s.take(o) {
-		s.clean(o)
-	}
-}
-
 // callbacksIn returns the ids of the callbacks in params.
 func callbacksIn(p []byte) []string {
 	var ids []string

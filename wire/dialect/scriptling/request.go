@@ -44,22 +44,16 @@ func (r *request) translate() error {
 		return r.allUsed()
 	}
 	params, err := scan.Rebuild(nil, r.params, checkedDepth, func(b []byte, _ int, key, v []byte) ([]byte, error) {
-		return r.member(b, scan.Key(key), v)
+		if scan.IsKey(key, "args") && scan.Type(v) == 'a' || scan.IsKey(key, "kwargs") && scan.Type(v) == 'o' {
+			return r.arguments(b, v, "/"+scan.Key(key))
+		}
+		return append(b, v...), nil
 	})
 	if err != nil {
 		return err
 	}
 	r.params = params
 	return r.allUsed()
-}
-
-// member appends one member of a wire method's params.
-func (r *request) member(b []byte, key string, v []byte) ([]byte, error) {
-	switch {
-	case key == "args" && scan.Type(v) == 'a', key == "kwargs" && scan.Type(v) == 'o':
-		return r.arguments(b, v, "/"+key)
-	}
-	return append(b, v...), nil
 }
 
 // function turns the call into a function.call.

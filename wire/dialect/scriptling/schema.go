@@ -67,8 +67,8 @@ func toCatalog(response json.RawMessage, warn func(text string)) *catalog.Catalo
 			c.Methods = append(c.Methods, toMethod(name+".", m))
 		}
 	}
-	constants, unreadable := toConstants(scan.Get(sch, "constants"), warn)
-	c.Constants = constants
+	var unreadable []json.RawMessage
+	c.Constants, unreadable = toConstants(scan.Get(sch, "constants"), warn)
 	c.Extra = without(response, "library", "schema", "protocol", "transport")
 	if len(unreadable) > 0 {
 		var o scan.Object
@@ -119,9 +119,6 @@ func toConstants(list []byte, warn func(text string)) (values json.RawMessage, u
 // objects yields those elements of an array that are objects.
 func objects(array []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
-		if scan.Type(array) != 'a' {
-			return
-		}
 		for v := range scan.Elements(array) {
 			if scan.Type(v) == 'o' && !yield(v) {
 				return
@@ -132,9 +129,6 @@ func objects(array []byte) func(yield func([]byte) bool) {
 
 // without returns obj without the members in keys and those that are empty strings, or nil if no members remain.
 func without(obj []byte, keys ...string) json.RawMessage {
-	if scan.Type(obj) != 'o' {
-		return nil
-	}
 	var o scan.Object
 	for key, v := range scan.Members(obj) {
 		if !slices.Contains(keys, scan.Key(key)) && string(v) != `""` {

@@ -114,46 +114,36 @@ func plainRemote(b, val []byte) ([]byte, error) {
 }
 
 // plain appends the reference in the form that users see.
-func (r ref) plain(b []byte) []byte {
-	o := scan.AppendObject(b)
-	o.Add(remoteKey, r.append(nil))
-	return o.End()
-}
+func (r ref) plain(b []byte) []byte { return append(b, scan.Pair(remoteKey, r.append(nil))...) }
 
 func plainCallback(b, val []byte) ([]byte, error) {
 	id, ok := scan.Text(scan.Get(val, "id"))
 	if scan.Type(val) != 'o' || !ok {
 		return nil, fmt.Errorf("a transport value of type callback contains %s", excerpt(val))
 	}
-	o := scan.AppendObject(b)
-	o.Text(callbackKey, id)
-	return o.End(), nil
+	return append(b, scan.Pair(callbackKey, scan.AppendQuoted(nil, id))...), nil
 }
 
-// plainItems appends the plain JSON of an array of Values. A missing array counts as empty.
+// plainItems appends the plain JSON of an array of Values.
 func plainItems(b, val []byte) ([]byte, error) {
-	switch {
-	case val == nil || scan.Type(val) == '0':
-		return append(b, "[]"...), nil
-	case scan.Type(val) != 'a':
-		return nil, fmt.Errorf("a list of transport values must not be %s", excerpt(val))
-	}
-	return scan.Rebuild(b, val, checkedDepth, plainPart)
+	return plainParts(b, val, 'a', "[]", "a list of transport values")
 }
 
-// plainEntries appends the plain JSON of an object of Values. A missing object counts as empty.
+// plainEntries appends the plain JSON of an object of Values.
 func plainEntries(b, val []byte) ([]byte, error) {
-	switch {
-	case val == nil || scan.Type(val) == '0':
-		return append(b, "{}"...), nil
-	case scan.Type(val) != 'o':
-		return nil, fmt.Errorf("named transport values must not be %s", excerpt(val))
-	}
-	return scan.Rebuild(b, val, checkedDepth, plainPart)
+	return plainParts(b, val, 'o', "{}", "named transport values")
 }
 
-// plainPart calls plain for an element or member.
-func plainPart(b []byte, _ int, _, v []byte) ([]byte, error) { return plain(b, v) }
+// plainParts appends the plain JSON of val, whose parts are Values. A missing val counts as empty.
+func plainParts(b, val []byte, kind byte, empty, what string) ([]byte, error) {
+	switch {
+	case val == nil || scan.Type(val) == '0':
+		return append(b, empty...), nil
+	case scan.Type(val) != kind:
+		return nil, fmt.Errorf("%s must not be %s", what, excerpt(val))
+	}
+	return scan.Rebuild(b, val, checkedDepth, func(b []byte, _ int, _, v []byte) ([]byte, error) { return plain(b, v) })
+}
 
 // maxDigits bounds the exponent of an integer, because the integer is written in digits.
 const maxDigits = 1000
