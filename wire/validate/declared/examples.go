@@ -54,10 +54,10 @@ func (k *Checker) inside(ctx context.Context, method, pointer string, raw []byte
 		}
 	}
 	for _, key := range manyInList {
-		i := 0
-		for sub := range scan.Elements(scan.Get(raw, key)) {
-			n += k.inside(ctx, method, pointer+"/"+key+"/"+strconv.Itoa(i), sub, most-n)
-			i++
+		if list := scan.Get(raw, key); scan.Type(list) == 'a' {
+			for i, sub := range scan.Parts(list) {
+				n += k.inside(ctx, method, pointer+"/"+key+"/"+i, sub, most-n)
+			}
 		}
 	}
 	return n
@@ -76,10 +76,8 @@ func (k *Checker) own(ctx context.Context, method, pointer string, raw []byte) (
 		all = append(all, example{ExampleFit, pointer + "/example", val})
 	}
 	if list := scan.Get(raw, "examples"); scan.Type(list) == 'a' {
-		i := 0
-		for val := range scan.Elements(list) {
-			all = append(all, example{ExampleFit, pointer + "/examples/" + strconv.Itoa(i), val})
-			i++
+		for i, val := range scan.Parts(list) {
+			all = append(all, example{ExampleFit, pointer + "/examples/" + i, val})
 		}
 	}
 	if len(all) == 0 {

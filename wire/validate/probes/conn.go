@@ -71,10 +71,9 @@ func (u *user) Recv() ([]byte, error) {
 			u.ended(err)
 			return nil, err
 		}
-		if u.take(msg) {
-			continue
+		if !u.take(msg) {
+			return msg, nil
 		}
-		return msg, nil
 	}
 }
 

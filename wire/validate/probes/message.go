@@ -61,10 +61,7 @@ func (c *Conn) refuse(msg []byte) {
 	var o scan.Object
 	o.Text("jsonrpc", "2.0")
 	o.Add("id", p.ID)
-	var e scan.Object
-	e.Int("code", wire.CodeNoMethod)
-	e.Text("message", "rpcx answers no requests while it checks the peer")
-	o.Add("error", e.End())
+	o.Add("error", wire.NewError(wire.CodeNoMethod, "rpcx answers no requests while it checks the peer").JSON())
 	_ = c.inner.Send(o.End())
 }
 

@@ -121,11 +121,11 @@ func load(dialect string) (*Set, error) {
 	if err := toml.Decode([]byte(text), s); err != nil {
 		return nil, err
 	}
-	own := map[string]bool{}
+	skipped := s.Except
 	for i := range s.Probes {
 		p := &s.Probes[i]
 		p.Page = s.Page
-		own[p.Name] = true
+		skipped = append(skipped, p.Name)
 		if err := p.check(); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
@@ -138,7 +138,7 @@ func load(dialect string) (*Set, error) {
 		return nil, err
 	}
 	s.Discovery = cmp.Or(s.Discovery, base.Discovery)
-	s.Probes = append(s.Probes, slices.DeleteFunc(base.Probes, func(p Probe) bool { return own[p.Name] || slices.Contains(s.Except, p.Name) })...)
+	s.Probes = append(s.Probes, slices.DeleteFunc(base.Probes, func(p Probe) bool { return slices.Contains(skipped, p.Name) })...)
 	return s, nil
 }
 

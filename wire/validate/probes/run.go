@@ -40,19 +40,12 @@ type Result struct {
 // counter numbers the ids of probes, far above the ids of the connection's user.
 var counter atomic.Int64
 
-func freshID() json.RawMessage {
-	return strconv.AppendInt(nil, 7_000_000+counter.Add(1), 10)
-}
-
 // Run runs the probe p. vars contains additional variables. It waits at most AnswerTimeout for each answer.
 func (t *Target) Run(ctx context.Context, p *Probe, vars map[string]json.RawMessage) Result {
 	started := time.Now()
 	r := &run{t: t, vars: maps.Clone(vars)}
-	if r.vars == nil {
-		r.vars = map[string]json.RawMessage{}
-	}
 	for _, name := range []string{"id", "id2", "id3"} {
-		r.vars[name] = freshID()
+		wire.Put(&r.vars, name, strconv.AppendInt(nil, 7_000_000+counter.Add(1), 10))
 	}
 	err := r.steps(ctx, p)
 	r.close()

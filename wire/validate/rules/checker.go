@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -47,8 +48,10 @@ func New(set *Set, o Options) (*Checker, error) {
 	c := &Checker{
 		o: o, shape: shape, tape: newFifo[any](maxKept),
 		conns: map[int]*connection{}, closed: newFifo[*connection](maxClosed),
-		schemas: newSchemas(set.Schemas), programs: programs{defs: set.Defs, about: set.About, compiled: map[string]*jq.Program{}},
+		schemas:  &schemas{compiled: newFifo[*compiled](maxSchemas)},
+		programs: programs{defs: set.Defs, about: set.About, compiled: map[string]*jq.Program{}},
 	}
+	_ = json.Unmarshal([]byte(set.Schemas), &c.schemas.dialect) // most dialects have none
 	for _, name := range o.Disable {
 		if _, err := set.Rule(name); err != nil {
 			return nil, err

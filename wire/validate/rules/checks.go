@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"rpcx/wire/jq"
-	"rpcx/wire/scan"
 	"rpcx/wire/schema"
 	"rpcx/wire/validate"
 )
@@ -27,7 +26,7 @@ type check func(ctx context.Context, c *Checker, v *view, r *Rule, out any) []va
 
 // schemas caches compiled schemas.
 type schemas struct {
-	dialect  json.RawMessage // an object that maps methods to schemas, or nil
+	dialect  map[string]json.RawMessage // the dialect's schemas by method
 	compiled *fifo[*compiled]
 }
 
@@ -39,10 +38,6 @@ type compiled struct {
 // maxSchemas is the maximum number of cached schemas.
 const maxSchemas = 1_000
 
-func newSchemas(dialect string) *schemas {
-	return &schemas{dialect: json.RawMessage(dialect), compiled: newFifo[*compiled](maxSchemas)}
-}
-
 // of returns the compiled form of a schema.
 func (s *schemas) of(text json.RawMessage) *compiled {
 	if c := s.compiled.get(string(text)); c != nil {
@@ -51,20 +46,6 @@ func (s *schemas) of(text json.RawMessage) *compiled {
 	c := &compiled{}
 	c.schema, c.err = schema.Compile(text, "", schema.Options{})
 	s.compiled.put(string(text), c)
-	return c
-}
-
-// named returns the schema that the dialect has for a method, or nil.
-func (s *schemas) named(name string) *compiled {
-	if c := s.compiled.get("/" + name); c != nil {
-		return c
-	}
-	text := scan.Get(s.dialect, name)
-	if text == nil {
-		return nil
-	}
-	c := s.of(text)
-	s.compiled.put("/"+name, c)
 	return c
 }
 
@@ -86,11 +67,11 @@ func fits(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate
 func message(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem {
 	m, _ := out.(map[string]any)
 	name, _ := m["schema"].(string)
-	s := c.schemas.named(name)
-	if s == nil {
+	text, ok := c.schemas.dialect[name]
+	if !ok {
 		return nil
 	}
-	return c.fit(ctx, v, r, m, s, v.raw)
+	return c.fit(ctx, v, r, m, c.schemas.of(text), v.raw)
 }
 
 // fit checks value, whose place is in m, and returns the problems. It returns nothing if s does not compile, because

@@ -96,13 +96,12 @@ func (k *connection) answer(from, id string, typed bool) *call {
 	}
 	c := k.pending[asker].get(id)
 	if c == nil {
-		if c = k.answered[asker].get(id); c != nil {
-			c.answers++
-			again := *c
-			again.answers--
-			return &again
+		if c = k.answered[asker].get(id); c == nil {
+			return nil
 		}
-		return nil
+		again := *c
+		c.answers++
+		return &again
 	}
 	first := *c
 	if c.same > 0 {

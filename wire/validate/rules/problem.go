@@ -52,8 +52,10 @@ func (c *Checker) problem(v *view, r *Rule, out any) []validate.Problem {
 // as that of a secret.
 func (v *view) at(pointer string) (got string, known bool) {
 	val, there := scan.Lookup(v.val["msg"], pointer)
+	text, _ := val.(string)
+	_, redacted := redact.IsMark(text)
 	switch {
-	case isRedacted(val), v.line.Vars && isVariable(val):
+	case redacted, v.line.Vars && strings.HasPrefix(text, "${") && strings.HasSuffix(text, "}"): // a secret, or a variable
 		return "", false
 	case !there && pointer != "":
 		return "nothing", true
@@ -63,19 +65,6 @@ func (v *view) at(pointer string) (got string, known bool) {
 		return brief(v.val["text"]), true
 	}
 	return "", true
-}
-
-// isRedacted reports whether a value is the replacement of a secret.
-func isRedacted(val any) bool {
-	s, ok := val.(string)
-	_, is := redact.IsMark(s)
-	return ok && is
-}
-
-// isVariable reports whether a value is a variable, which stands for another value.
-func isVariable(val any) bool {
-	s, _ := val.(string)
-	return strings.HasPrefix(s, "${") && strings.HasSuffix(s, "}")
 }
 
 // pointer returns a place as a JSON pointer. The place can also be a path, as an array.

@@ -90,17 +90,12 @@ func (w *When) sees(v *view) bool {
 		(w.From == "" || w.From == v.from) &&
 		(len(w.Method) == 0 || slices.Contains(w.Method, v.method)) &&
 		(len(w.Mentions) == 0 || v.mentions(w.Mentions)) &&
-		(len(w.Sort) == 0 || v.isOf(w.Sort))
+		(len(w.Sort) == 0 || slices.ContainsFunc(v.sorts, func(s any) bool { text, _ := s.(string); return slices.Contains(w.Sort, text) }))
 }
 
 // mentions reports whether the message contains one of words.
 func (v *view) mentions(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(v.raw, []byte(w)) })
-}
-
-// isOf reports whether .about.sort of the message contains one of sorts.
-func (v *view) isOf(sorts []string) bool {
-	return slices.ContainsFunc(v.sorts, func(s any) bool { text, _ := s.(string); return slices.Contains(sorts, text) })
 }
 
 // An output is a value that a part yields, or the reason for its failure.
@@ -145,11 +140,8 @@ func (p *programs) look(ctx context.Context, v *view) error {
 		about, _ = out.(map[string]any)
 		return false, nil
 	})
-	if err != nil { // the message is too malformed to conclude anything
-		about = nil
-	}
 	v.val["about"] = any(nil)
-	if about != nil {
+	if err == nil && about != nil { // otherwise the message is too malformed to conclude anything
 		v.val["about"] = about
 		v.sorts, _ = about["sort"].([]any)
 	}

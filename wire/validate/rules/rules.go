@@ -171,17 +171,12 @@ func Parse(text string) (*Set, error) {
 
 // on adds the rules of base to s, except those that s replaces or excludes.
 func (s *Set) on(base *Set) {
-	own := map[string]bool{}
-	for _, r := range s.Rules {
-		own[r.Name] = true
-	}
-	var rules []Rule
+	skipped := append(wire.Map(s.Rules, func(r Rule) string { return r.Name }), s.Except...)
 	for _, r := range base.Rules {
-		if !own[r.Name] && !slices.Contains(s.Except, r.Name) {
-			rules = append(rules, r)
+		if !slices.Contains(skipped, r.Name) {
+			s.Rules = append(s.Rules, r)
 		}
 	}
-	s.Rules = append(s.Rules, rules...)
 	s.Keep = append(s.Keep, base.Keep...)
 	s.Defs = base.Defs + "\n" + s.Defs
 }
@@ -245,12 +240,9 @@ func (w *When) check() error {
 
 // Rule returns the rule of that name, or a usage Fault that suggests the nearest name.
 func (s *Set) Rule(name string) (*Rule, error) {
-	var names []string
-	for i := range s.Rules {
-		if s.Rules[i].Name == name {
-			return &s.Rules[i], nil
-		}
-		names = append(names, s.Rules[i].Name)
+	names := wire.Map(s.Rules, func(r Rule) string { return r.Name })
+	if i := slices.Index(names, name); i >= 0 {
+		return &s.Rules[i], nil
 	}
 	return nil, wire.Usagef("%s has no rule %q", s.Dialect, name).WithHint(catalog.DidYouMean(name, names))
 }

@@ -157,9 +157,7 @@ func classify(s *dialect.Shape, raw []byte, fromClient bool) parsed {
 	if s.Typed || s.Own != nil {
 		m := match.Parse(s, raw, fromClient)
 		names := map[wire.Kind]string{wire.Request: kindRequest, wire.Notification: kindNotification, wire.Response: kindResponse}
-		p := parsed{kind: names[m.Kind], id: m.ID.String(), method: m.Method}
-		p.kind = cmp.Or(p.kind, kindOther)
-		return p
+		return parsed{kind: cmp.Or(names[m.Kind], kindOther), id: m.ID.String(), method: m.Method}
 	}
 	method, id := scan.Get(raw, s.Method), scan.Get(raw, s.ID)
 	p := parsed{kind: kindOther, id: string(scan.Compact(nil, id))}

@@ -46,7 +46,8 @@ func newReader(r io.Reader) *reader { return &reader{in: bufio.NewReaderSize(r, 
 
 // next returns the next value, or io.EOF after the last.
 func (r *reader) next() (value, error) {
-	r.begin()
+	r.decoder = scan.Decoder{Depth: wire.DefaultMaxDepth}
+	r.text, r.from = r.text[:0], r.from[:0]
 	for {
 		l, err := r.line()
 		if err == io.EOF {
@@ -75,11 +76,6 @@ func (r *reader) next() (value, error) {
 			return value{}, fmt.Errorf("line %d: the value is larger than %d MiB", r.from[0].number, wire.DefaultMaxMessage>>20)
 		}
 	}
-}
-
-func (r *reader) begin() {
-	r.decoder = scan.Decoder{Depth: wire.DefaultMaxDepth}
-	r.text, r.from = r.text[:0], r.from[:0]
 }
 
 // line returns the next line, or what follows the last value on its line.
@@ -124,20 +120,16 @@ func (r *reader) broken(err error) value {
 		r.unread = slices.Concat(later, r.unread)
 		return value{line: first, broken: "is not JSON: the value does not end on this line"}
 	}
-	text := "is not JSON: " + reason(err)
+	reason := err.Error()
+	if e, ok := errors.AsType[*scan.Error](err); ok { // without its position: reports name the line
+		reason = e.What
+	}
+	text := "is not JSON: " + reason
 	if len(later) > 0 {
 		text += fmt.Sprintf(", on line %d", later[len(later)-1].number)
 	}
 	r.skip(len(later) > 0)
 	return value{line: first, broken: text}
-}
-
-// reason returns the problem without its position: reports name the line.
-func reason(err error) string {
-	if e, ok := errors.AsType[*scan.Error](err); ok {
-		return e.What
-	}
-	return err.Error()
 }
 
 // skip skips the rest of an invalid value: all lines before the next that begins a value. If several is not set, there is

@@ -131,8 +131,7 @@ func ofMethod(doc []byte, part string) ([]byte, string, error) {
 // find returns the method of that name and its index.
 func find(doc []byte, method string) (int, []byte, error) {
 	var names []string
-	methods := scan.ReadArray(scan.Get(doc, "methods"), wire.DefaultMaxDepth)
-	for _, m, ok := methods.Next(); ok; _, m, ok = methods.Next() {
+	for m := range scan.Elements(scan.Get(doc, "methods")) {
 		name, _ := scan.Text(scan.Get(m, "name"))
 		if name == method {
 			return len(names), m, nil
@@ -143,7 +142,7 @@ func find(doc []byte, method string) (int, []byte, error) {
 		return 0, nil, fmt.Errorf("it has no methods: name a part of it with a /pointer")
 	}
 	if near := catalog.Nearest(method, names); near != "" {
-		return 0, nil, fmt.Errorf("it has no method %s; did you mean %s?", method, near)
+		method += "; did you mean " + near + "?"
 	}
 	return 0, nil, fmt.Errorf("it has no method %s", method)
 }
@@ -156,8 +155,7 @@ const madeMember = "x-rpcx-params"
 func paramsSchema(doc, list []byte, pointer string) json.RawMessage {
 	properties, items := map[string]any{}, []any{}
 	required, least := []string{}, 0
-	params := scan.ReadArray(list, wire.DefaultMaxDepth)
-	for _, p, ok := params.Next(); ok; _, p, ok = params.Next() {
+	for p := range scan.Elements(list) {
 		at := fmt.Sprintf("#%s/%d/schema", pointer, len(items))
 		if ref, ok := scan.Text(scan.Get(p, "$ref")); ok { // the parameter is defined in another place
 			at, p = ref+"/schema", scan.At(doc, strings.TrimPrefix(ref, "#"))
@@ -169,9 +167,8 @@ func paramsSchema(doc, list []byte, pointer string) json.RawMessage {
 			required, least = append(required, name), len(items)
 		}
 	}
-	b := scan.JSON(map[string]any{
+	return scan.JSON(map[string]any{
 		"type": []string{"object", "array"}, "properties": properties, "required": required,
 		"items": items, "minItems": least, "additionalItems": false,
 	})
-	return b
 }

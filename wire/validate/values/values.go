@@ -9,6 +9,7 @@ import (
 	"context"
 	"io"
 
+	"rpcx/wire"
 	"rpcx/wire/schema"
 	"rpcx/wire/validate"
 )
@@ -32,12 +33,11 @@ func Check(ctx context.Context, s *schema.Schema, source string, r io.Reader, ea
 				return err
 			}
 		}
-		var problems []validate.Problem
-		for _, m := range found {
-			problems = append(problems, validate.Problem{
+		problems := wire.Map(found, func(m schema.Mismatch) validate.Problem {
+			return validate.Problem{
 				Source: source, Line: v.line, Rule: m.Rule, Section: m.Schema, Pointer: validate.Place(m.Pointer), Message: m.Message, Branches: m.Branches,
-			})
-		}
+			}
+		})
 		if err := each(v.line, problems, open); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package versions
 import (
 	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 )
 
@@ -19,14 +20,8 @@ func (c *comparison) unions(x node) bool {
 		switch {
 		case a != nil && b != nil:
 			c.alternatives(x, keyword, "alternative", "alternative")
-		case b != nil:
-			if c.turned(x, keyword, b, true) {
-				return true
-			}
-		case a != nil:
-			if c.turned(x, keyword, a, false) {
-				return true
-			}
+		case b != nil && c.turned(x, keyword, b, true), a != nil && c.turned(x, keyword, a, false):
+			return true
 		}
 	}
 	c.alternatives(x, "allOf", "condition", "part")
@@ -154,19 +149,12 @@ func sameType(a, b any) bool {
 
 // index returns the index of the alternative that equals v except for annotations, or -1.
 func index(all []any, v map[string]any) int {
-	for i, e := range all {
-		if reflect.DeepEqual(bareOf(asObject(e)), v) {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(all, func(e any) bool { return reflect.DeepEqual(bareOf(asObject(e)), v) })
 }
 
 func bareOf(m map[string]any) map[string]any {
 	bare := maps.Clone(m)
-	for _, name := range remarks {
-		delete(bare, name)
-	}
+	maps.DeleteFunc(bare, func(name string, _ any) bool { return slices.Contains(remarks, name) })
 	return bare
 }
 

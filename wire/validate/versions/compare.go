@@ -11,8 +11,6 @@ import (
 	"rpcx/wire/scan"
 )
 
-func escape(token string) string { return scan.Escape(token) }
-
 func (c *comparison) catalogs() {
 	root := place{}
 	if o, n := text(c.old, "dialect"), text(c.now, "dialect"); o != n && o != "" && n != "" {
@@ -147,23 +145,19 @@ func (p pair) place(of place) place {
 func byName(o, n []any) []pair {
 	before := map[string]int{}
 	for i, e := range o {
-		m, _ := e.(map[string]any)
-		before[text(m, "name")] = i
+		before[text(asObject(e), "name")] = i
 	}
 	var pairs []pair
 	for i, e := range n {
-		m, _ := e.(map[string]any)
-		p := pair{name: text(m, "name"), now: m, to: i}
+		p := pair{name: text(asObject(e), "name"), now: asObject(e), to: i}
 		if from, ok := before[p.name]; ok {
-			p.from = from
-			p.old, _ = o[from].(map[string]any)
+			p.from, p.old = from, asObject(o[from])
 			delete(before, p.name)
 		}
 		pairs = append(pairs, p)
 	}
 	for _, from := range slices.Sorted(maps.Values(before)) {
-		m, _ := o[from].(map[string]any)
-		pairs = append(pairs, pair{name: text(m, "name"), old: m, from: from})
+		pairs = append(pairs, pair{name: text(asObject(o[from]), "name"), old: asObject(o[from]), from: from})
 	}
 	return pairs
 }

@@ -1,6 +1,7 @@
 package versions
 
 import (
+	"cmp"
 	"encoding/json"
 	"math/big"
 	"strconv"
@@ -40,7 +41,7 @@ type bound struct {
 func (c *comparison) limits(x node) {
 	for _, l := range limits {
 		a, b := l.of(x.old).whole(l, x.old), l.of(x.now).whole(l, x.now)
-		at := place{x.place.at(l.keywordOf(a)).old, x.place.at(l.keywordOf(b)).now}
+		at := place{x.at(cmp.Or(a.keyword, l.keyword)).old, x.at(cmp.Or(b.keyword, l.keyword)).now}
 		switch order := l.compare(a, b); {
 		case order < 0:
 			c.differ(l.stem+"-widened", x.dir, at, "%s was %s and is now %s", l.keyword, a, b)
@@ -48,13 +49,6 @@ func (c *comparison) limits(x node) {
 			c.differ(l.stem+"-narrowed", x.dir, at, "%s was %s and is now %s", l.keyword, a, b)
 		}
 	}
-}
-
-func (l limit) keywordOf(b bound) string {
-	if b.keyword == "" {
-		return l.keyword
-	}
-	return b.keyword
 }
 
 // compare returns a negative number if b allows more than a, and a positive number if b allows less.
@@ -84,8 +78,11 @@ func (l limit) compare(a, b bound) int {
 // other keyword.
 func (l limit) of(m map[string]any) bound {
 	b := boundOf(l.keyword, m[l.keyword], false)
-	if l.exclusive == "" {
-		return l.least(b)
+	switch {
+	case l.exclusive == "" && l.lower && b.value != nil && b.value.Sign() <= 0: // it excludes nothing, such as a minimum length of 0
+		return bound{}
+	case l.exclusive == "":
+		return b
 	}
 	if m[l.exclusive] == true {
 		b.exclusive = b.value != nil
@@ -113,14 +110,6 @@ func (b bound) whole(l limit, m map[string]any) bound {
 		b.text = b.String()
 	}
 	b.value, b.exclusive = new(big.Rat).SetInt(n), false
-	return b
-}
-
-// least returns b, or the zero bound if b excludes nothing, such as a minimum length of 0.
-func (l limit) least(b bound) bound {
-	if l.lower && b.value != nil && b.value.Sign() <= 0 {
-		return bound{}
-	}
 	return b
 }
 

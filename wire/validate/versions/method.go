@@ -103,7 +103,7 @@ func (c *comparison) errors(o, n map[string]any, p place) {
 		code := codeOf(e)
 		if at := indexOfCode(before, code); at < 0 {
 			c.add("error-added", p.at(strconv.Itoa(i)), "it may fail with the code %s, which is new", brief(code))
-		} else if a, b := describe(before[at]), describe(e); a != b {
+		} else if a, b := text(asObject(before[at]), "message"), text(asObject(e), "message"); a != b {
 			c.add("description-changed", place{p.at(strconv.Itoa(at)).old, p.at(strconv.Itoa(i)).now}, "the error %s was %s and is now %s", brief(code), quote(a), quote(b))
 		}
 	}
@@ -114,15 +114,7 @@ func (c *comparison) errors(o, n map[string]any, p place) {
 	}
 }
 
-func codeOf(e any) any {
-	m, _ := e.(map[string]any)
-	return m["code"]
-}
-
-func describe(e any) string {
-	m, _ := e.(map[string]any)
-	return text(m, "message")
-}
+func codeOf(e any) any { return asObject(e)["code"] }
 
 func indexOfCode(all []any, code any) int {
 	return slices.IndexFunc(all, func(e any) bool { return reflect.DeepEqual(codeOf(e), code) })

@@ -10,25 +10,21 @@ import (
 
 // typesOf returns the types that a schema allows, from type, enum or const.
 func typesOf(m map[string]any) schema.Types {
+	var set schema.Types
 	switch t := m["type"].(type) {
 	case string:
 		return schema.TypeNamed(t)
 	case []any:
-		var set schema.Types
 		for _, name := range t {
 			s, _ := name.(string)
 			set |= schema.TypeNamed(s)
 		}
 		return set
 	}
-	if reflect.DeepEqual(m, nothing) {
-		return 0
-	}
 	values, ok := enumOf(m)
-	if !ok {
+	if !ok && !reflect.DeepEqual(m, nothing) {
 		return schema.AnyType
 	}
-	var set schema.Types
 	for _, v := range values {
 		set |= schema.TypeOf(scan.JSON(v))
 	}
@@ -62,11 +58,7 @@ func enumOf(m map[string]any) ([]any, bool) {
 	if v, ok := m["enum"].([]any); ok {
 		return v, true
 	}
-	return constantsOf(m)
-}
-
-// constantsOf returns the constants of a schema that is a choice of constants.
-func constantsOf(m map[string]any) (values []any, ok bool) {
+	var values []any
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		forms := list(m, keyword)
 		for _, form := range forms {

@@ -20,6 +20,7 @@ import (
 	"slices"
 
 	"rpcx/wire/catalog"
+	"rpcx/wire/scan"
 	"rpcx/wire/validate"
 )
 
@@ -84,7 +85,7 @@ type place struct{ old, now string }
 // at returns the place of a member or element of the value at p.
 func (p place) at(tokens ...string) place {
 	for _, t := range tokens {
-		t = "/" + escape(t)
+		t = "/" + scan.Escape(t)
 		p.old, p.now = p.old+t, p.now+t
 	}
 	return p
