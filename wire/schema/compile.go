@@ -71,7 +71,6 @@ const maxWarnings = 20
 
 func buildDraft(doc any, pointer string, draft *jsonschema.Draft, right bool) (*Schema, error) {
 	c := newCompiler(draft, noLoader{}, engine)
-	c.AssertFormat()
 	if t, ok := any(c).(interface{ Trust() }); ok && right { // only some releases of the library have this method
 		t.Trust()
 	}
@@ -153,14 +152,13 @@ func unusable(err error, docs map[string]any) error {
 	address, _, _ := strings.Cut(invalid.URL, "#")
 	part, _ := scan.Lookup(docs[address], schemaPointer(invalid.URL))
 	c := newCompiler(jsonschema.Draft2020, noLoader{}, engine)
-	c.AssertFormat()
 	meta, merr := c.Compile(ve.SchemaURL)
 	root, rerr := read([]byte(encode(part)))
 	if merr == nil && rerr == nil {
 		s := &Schema{schema: meta, compiler: c, resources: map[*jsonschema.Schema]*resource{}, dynamic: true, formats: true, steps: maxSteps}
 		if a := s.evaluation(context.Background(), 0).whole(meta, root); a.verdict == fails {
 			f := a.failure.useful()
-			return fmt.Errorf("the schema is not usable: at %s: %s", place(f.value.path()), f.sentence())
+			return fmt.Errorf("the schema is not usable: at %s: %s", cmp.Or(pointerOf(f.value.path()), "its root"), f.sentence())
 		}
 	}
 	return fmt.Errorf("the schema is not usable: it is not valid")
@@ -169,15 +167,9 @@ func unusable(err error, docs map[string]any) error {
 // newCompiler returns a compiler that gets documents from load.
 func newCompiler(draft *jsonschema.Draft, load jsonschema.URLLoader, patterns jsonschema.RegexpEngine) *jsonschema.Compiler {
 	c := jsonschema.NewCompiler()
+	c.AssertFormat()
 	c.DefaultDraft(draft)
 	c.UseLoader(load)
 	c.UseRegexpEngine(patterns)
 	return c
-}
-
-func place(tokens []string) string {
-	if len(tokens) == 0 {
-		return "its root"
-	}
-	return pointerOf(tokens)
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"net/url"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -66,7 +66,8 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := scan.Lookup(doc, pointer); !ok {
+	part, ok := scan.Lookup(doc, pointer)
+	if !ok {
 		return nil, fmt.Errorf("nothing found at %s", pointer)
 	}
 	draft := draftOf["2020-12"]
@@ -76,11 +77,9 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 	if d, ok := draftOf[o.Draft]; ok {
 		draft = d
 	}
-	part, _ := scan.Lookup(doc, pointer)
 	misspelt(part, pointer, warnOnce(o.Warn))
 	f.home(name, doc)
 	c := newCompiler(draft, f, warningEngine(warnOnce(o.Warn)))
-	c.AssertFormat()
 	if isAround(doc, "catalog", "openrpc", "openapi", "asyncapi") {
 		doc = bare(doc)
 	}
@@ -246,28 +245,10 @@ func misspelt(v any, pointer string, warn func(string)) {
 			continue
 		}
 		if near := catalog.Nearest(key, keywords); near != "" {
-			warn(fmt.Sprintf("%q at %s is not a keyword and has no effect; did you mean %s?", key, placeOf(pointer), near))
+			warn(fmt.Sprintf("%q at %s is not a keyword and has no effect; did you mean %s?", key, cmp.Or(pointer, "the schema's root"), near))
 		}
 	}
-	for _, key := range schemaWords {
-		misspelt(m[key], pointer+"/"+key, warn)
+	for at, part := range subschemas(m, append([]string{"$defs", "definitions"}, schemaMaps...)) {
+		misspelt(part, pointer+at, warn)
 	}
-	for _, key := range schemaLists {
-		for i, part := range branches(m, key) {
-			misspelt(part, pointer+"/"+key+"/"+strconv.Itoa(i), warn)
-		}
-	}
-	for _, key := range append([]string{"$defs", "definitions"}, schemaMaps...) {
-		by, _ := m[key].(map[string]any)
-		for name, part := range by {
-			misspelt(part, pointer+"/"+key+"/"+scan.Escape(name), warn)
-		}
-	}
-}
-
-func placeOf(pointer string) string {
-	if pointer == "" {
-		return "the schema's root"
-	}
-	return pointer
 }

@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"net/url"
 	"slices"
@@ -150,7 +151,9 @@ func (s *survey) visit(at site) error {
 			m[key] = s.reference(ref, at)
 		}
 	}
-	s.parts(m, at)
+	for below := range subschemas(m, schemaMaps) {
+		s.todo = append(s.todo, site{at.pointer + below, at.base, at.root})
+	}
 	return nil
 }
 
@@ -178,22 +181,28 @@ func (s *survey) rules(m map[string]any) error {
 	return nil
 }
 
-// parts queues the schemas in m.
-func (s *survey) parts(m map[string]any, at site) {
-	for _, key := range schemaWords {
-		if _, ok := m[key].(map[string]any); ok {
-			s.todo = append(s.todo, site{at.pointer + "/" + key, at.base, at.root})
+// subschemas yields the schemas in m, with their pointers: those of the keywords in schemaWords, in schemaLists and in
+// named, whose values are schemas by name.
+func subschemas(m map[string]any, named []string) iter.Seq2[string, any] {
+	return func(yield func(pointer string, part any) bool) {
+		more := true
+		each := func(pointer string, part any) { more = more && yield(pointer, part) }
+		for _, key := range schemaWords {
+			if part, ok := m[key].(map[string]any); ok {
+				each("/"+key, part)
+			}
 		}
-	}
-	for _, key := range schemaLists {
-		for i := range branches(m, key) {
-			s.todo = append(s.todo, site{at.pointer + "/" + key + "/" + strconv.Itoa(i), at.base, at.root})
+		for _, key := range schemaLists {
+			list, _ := m[key].([]any)
+			for i, part := range list {
+				each("/"+key+"/"+strconv.Itoa(i), part)
+			}
 		}
-	}
-	for _, key := range schemaMaps {
-		by, _ := m[key].(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(by)) {
-			s.todo = append(s.todo, site{at.pointer + "/" + key + "/" + scan.Escape(name), at.base, at.root})
+		for _, key := range named {
+			by, _ := m[key].(map[string]any)
+			for _, name := range slices.Sorted(maps.Keys(by)) {
+				each("/"+key+"/"+scan.Escape(name), by[name])
+			}
 		}
 	}
 }
@@ -208,27 +217,22 @@ func (s *survey) reference(ref string, at site) string {
 	root, here := s.places[own]
 	switch {
 	case u.Fragment != "" && u.Fragment[0] != '/':
-		where, ok := s.anchors[own+"#"+u.Fragment]
-		if ok {
-			return s.follow(ref, site{where, u, root}, site{root, u, root})
+		if where, ok := s.anchors[own+"#"+u.Fragment]; ok {
+			s.todo = append(s.todo, site{where, u, root}, site{root, u, root})
+			return ref
 		}
 	case own == withoutFragment(at.base):
 		return s.inside(ref, u.Fragment, at)
 	case here:
 		if _, ok := scan.Lookup(s.doc, root+u.Fragment); ok {
-			return s.follow(ref, site{root + u.Fragment, u, root}, site{root, u, root})
+			s.todo = append(s.todo, site{root + u.Fragment, u, root}, site{root, u, root})
+			return ref
 		}
 	}
 	if _, err := s.drafts.Compile(u.String()); err == nil { // the target is in a draft
 		return ref
 	}
 	return s.lost(ref)
-}
-
-// follow queues the targets of ref and returns ref.
-func (s *survey) follow(ref string, to ...site) string {
-	s.todo = append(s.todo, to...)
-	return ref
 }
 
 // inside is like reference, but for a target in the same resource. It looks for the target in the resource, in the document, and
@@ -251,9 +255,4 @@ func (s *survey) inside(ref, fragment string, at site) string {
 func (s *survey) lost(ref string) string {
 	s.warn(fmt.Sprintf("$ref %q has no target: left unchecked", ref))
 	return unknownURL
-}
-
-func branches(m map[string]any, key string) []any {
-	b, _ := m[key].([]any)
-	return b
 }

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"maps"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -85,8 +84,8 @@ func (s *Schema) resourceOf(c *jsonschema.Schema) *resource {
 	if r := s.resources[c]; r != nil {
 		return r
 	}
-	address, fragment, _ := strings.Cut(c.Location, "#")
-	pointer, _ := url.PathUnescape(fragment)
+	address, _, _ := strings.Cut(c.Location, "#")
+	pointer := schemaPointer(c.Location)
 	doc, at := s.docs[address], ""
 	for end, c := range pointer + "/" { // the innermost $id on the way to the schema
 		if c == '/' {
@@ -121,10 +120,7 @@ func hasID(v any) bool {
 
 // compiled returns the compiled schema at a pointer, or nil.
 func (s *Schema) compiled(address, pointer string) *jsonschema.Schema {
-	c, err := s.compiler.Compile(address + strings.TrimPrefix(location(pointer), base))
-	if err != nil {
-		return nil
-	}
+	c, _ := s.compiler.Compile(address + strings.TrimPrefix(location(pointer), base))
 	return c
 }
 
