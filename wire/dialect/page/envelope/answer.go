@@ -1,6 +1,7 @@
 package envelope
 
 import (
+	"cmp"
 	"slices"
 
 	"rpcx/wire"
@@ -54,7 +55,8 @@ func (c *codec) named(req wire.Message, ev wire.Event, e *wire.Error) []byte {
 	one := p.page.Base == "jsonrpc1" // its responses have both result and error
 	if e != nil {
 		if !slices.Equal(p.okAt.path, p.response.message.path) {
-			c.put(p.okAt, c.verdict())
+			opposite := map[string]string{"true": "false", "false": "true"}[string(p.okIs)]
+			c.put(p.okAt, []byte(cmp.Or(opposite, `"error"`)))
 		}
 		if one {
 			c.put(p.response.result, null)
@@ -71,7 +73,7 @@ func (c *codec) named(req wire.Message, ev wire.Event, e *wire.Error) []byte {
 		}
 	}
 	if p.array {
-		return elements(nil, c.parts)
+		return elements(c.parts)
 	}
 	return message(c.parts, p.repeats(req.Raw))
 }
@@ -85,17 +87,6 @@ func (c *Plan) repeating(req wire.Message, msg []byte) []byte {
 		}
 	}
 	return msg
-}
-
-// verdict returns the value for errors in the member that distinguishes results from errors.
-func (c *codec) verdict() []byte {
-	switch {
-	case string(c.plan.okIs) == "true":
-		return []byte("false")
-	case string(c.plan.okIs) == "false":
-		return []byte("true")
-	}
-	return []byte(`"error"`)
 }
 
 // refusal adds an error to the message, in the members that the dialect file names or as one member. If code and message share a

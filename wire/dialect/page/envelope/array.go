@@ -37,15 +37,15 @@ func (c *codec) list(raw []byte, i, depth int) (end int, err error) {
 	return l.Pos(), l.Err()
 }
 
-// elements appends an array of the parts, whose paths begin with array indexes. Missing elements are null.
-func elements(b []byte, parts []part) []byte {
+// elements returns an array of the parts, whose paths begin with array indexes. Missing elements are null.
+func elements(parts []part) []byte {
 	last := -1
 	for _, p := range parts {
 		if len(p.path) > 0 && len(p.val) > 0 {
 			last = max(last, index(p.path[0]))
 		}
 	}
-	l := scan.AppendArray(b)
+	var l scan.Array
 	for n := range last + 1 {
 		l.Compact(element(parts, n))
 	}
@@ -78,8 +78,11 @@ func (c *codec) shaped(params, raw []byte, consts []constant, notified bool) []b
 		if only := scan.Only(params); only != nil && scan.Type(params) == 'a' {
 			return only
 		}
-	case "prefixed":
-		return rest(params)
+	case "prefixed": // the first element is the method
+		if all := scan.List(params); len(all) > 1 {
+			return scan.ArrayOf(all[1:]...)
+		}
+		return nil
 	case "flat":
 		if notified && !c.plan.flatEvents {
 			return params
@@ -96,12 +99,4 @@ func (c *codec) shaped(params, raw []byte, consts []constant, notified bool) []b
 		return scan.Without(raw, names...)
 	}
 	return params
-}
-
-// rest returns the elements of an array without the first, which is the method, or nil if there are none.
-func rest(list []byte) []byte {
-	if all := scan.List(list); len(all) > 1 {
-		return scan.ArrayOf(all[1:]...)
-	}
-	return nil
 }

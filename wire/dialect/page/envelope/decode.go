@@ -69,8 +69,12 @@ func (h *heads) get(p place) []byte {
 	if p.head < 0 {
 		return nil
 	}
-	val := h[p.head]
-	for _, step := range p.path[1:] {
+	return along(h[p.head], p.path[1:])
+}
+
+// along returns the value to which a path leads from val, or nil.
+func along(val []byte, path []string) []byte {
+	for _, step := range path {
 		if val = Below(val, step); val == nil {
 			return nil
 		}

@@ -13,7 +13,7 @@ import (
 type order struct {
 	last int64
 	open []wire.ID
-	held map[string]*held // responses that are ready before the responses to earlier requests
+	held map[string]held // responses that are ready before the responses to earlier requests
 }
 
 // held contains the responses to one request while they wait for the responses to earlier requests.
@@ -25,8 +25,7 @@ type held struct {
 // next returns an id for another request.
 func (o *order) next() wire.ID {
 	o.last++
-	id := wire.ID(strconv.AppendInt(nil, o.last, 10))
-	return id
+	return strconv.AppendInt(nil, o.last, 10)
 }
 
 // oldest returns the id of the oldest unanswered request, or nil. If remove is true, it removes the request.
@@ -47,25 +46,14 @@ func (o *order) inTurn(id wire.ID, msg []byte, last bool) (due [][]byte) {
 	if !slices.ContainsFunc(o.open, func(open wire.ID) bool { return bytes.Equal(open, id) }) {
 		return [][]byte{msg}
 	}
-	if o.held == nil {
-		o.held = map[string]*held{}
-	}
-	h := o.held[string(id)]
-	if h == nil {
-		h = &held{}
-		o.held[string(id)] = h
-	}
-	h.msgs, h.last = append(h.msgs, bytes.Clone(msg)), last
+	wire.Put(&o.held, string(id), held{append(o.held[string(id)].msgs, bytes.Clone(msg)), last})
 	for len(o.open) > 0 {
-		h := o.held[string(o.open[0])]
-		if h == nil {
-			break
-		}
+		h, ready := o.held[string(o.open[0])]
 		due = append(due, h.msgs...)
-		if h.msgs = nil; !h.last {
+		if delete(o.held, string(o.open[0])); !ready || !h.last {
 			break
 		}
-		delete(o.held, string(o.oldest(true)))
+		o.oldest(true)
 	}
 	return due
 }

@@ -108,21 +108,15 @@ func Compile(p *load.Page) (*Plan, error) {
 	c.apart = !c.version2 && slices.ContainsFunc(c.request.consts, func(k constant) bool {
 		return slices.ContainsFunc(c.response.consts, func(o constant) bool { return slices.Equal(k.path, o.path) && !k.is(o) })
 	})
-	c.array = len(c.heads) > 0 && !slices.ContainsFunc(c.heads, func(name string) bool { return index(name) < 0 })
-	c.array = c.array || p.Text.Before != ""
+	c.array = p.Text.Before != "" || len(c.heads) > 0 && !slices.ContainsFunc(c.heads, func(name string) bool { return index(name) < 0 })
 	c.flatEvents = n.Params == "flat" && p.Names.Event.Params == ""
-	return c, c.bounded()
-}
-
-// bounded returns an error if the plan has too many places.
-func (c *Plan) bounded() error {
-	if c.farthest > maxIndex {
-		return wire.Usagef("%d is not a valid index: arrays have at most %d elements", c.farthest, maxIndex+1)
+	switch {
+	case c.farthest > maxIndex:
+		return c, wire.Usagef("%d is not a valid index: arrays have at most %d elements", c.farthest, maxIndex+1)
+	case len(c.heads) > maxHeads:
+		return c, wire.Usagef("more than %d members", maxHeads)
 	}
-	if len(c.heads) > maxHeads {
-		return wire.Usagef("more than %d members", maxHeads)
-	}
-	return nil
+	return c, nil
 }
 
 func (c *Plan) form(m load.Members) form {
@@ -176,9 +170,7 @@ func (c *Plan) Beside(raw []byte) json.RawMessage {
 	}
 	var o scan.Object
 	for _, name := range c.names.Extra {
-		if val := scan.Get(raw, name); val != nil {
-			o.Add(name, val)
-		}
+		o.Add(name, scan.Get(raw, name))
 	}
 	return o.EndOrNil()
 }

@@ -129,7 +129,7 @@ func (c *codec) answered(raw []byte, m *wire.Message) {
 		m.Kind, m.Final = wire.Item, false
 	}
 	fail := h.get(p.response.fail)
-	failed := fail != nil && string(fail) != "null"
+	failed := notNull(fail) != nil
 	if p.okAt.head >= 0 {
 		failed = !scan.Equal(h.get(p.okAt), p.okIs)
 	}
@@ -151,12 +151,10 @@ func (c *codec) failure(fail, raw []byte) *wire.Error {
 	if code := h.get(p.code); code != nil {
 		e.Code = code
 	}
-	if p.message.head >= 0 {
-		if text, ok := scan.Text(h.get(p.message)); ok {
-			e.Message = text
-		}
+	if text, ok := scan.Text(h.get(p.message)); ok {
+		e.Message = text
 	}
-	if data := h.get(p.data); data != nil && string(data) != "null" {
+	if data := notNull(h.get(p.data)); data != nil {
 		e.Data = data
 	}
 	if e.Message == "" && e.Code == nil {

@@ -145,24 +145,12 @@ func (c *codec) canAsk(h *heads) bool {
 // name returns the path as it is written in dialect files.
 func (p place) name() string { return strings.Join(p.path, ".") }
 
-// in returns the value at the place in the message raw, or nil.
-func (p place) in(raw []byte) []byte {
-	for _, step := range p.path {
-		if raw = Below(raw, step); raw == nil {
-			return nil
-		}
-	}
-	return raw
-}
-
 // allowed returns an error if a local message has a member that the dialect file forbids, in all messages or in this kind of
 // message.
 func (c *codec) allowed(raw []byte, none []place, kind, method string) error {
-	for _, list := range [][]place{c.plan.forbidden, none} {
-		for _, p := range list {
-			if p.in(raw) != nil {
-				return wire.Usagef("%s: %s in the %s dialect cannot have the member %s", method, kind, c.plan.page.Name, p.name())
-			}
+	for _, p := range slices.Concat(c.plan.forbidden, none) {
+		if along(raw, p.path) != nil {
+			return wire.Usagef("%s: %s in the %s dialect cannot have the member %s", method, kind, c.plan.page.Name, p.name())
 		}
 	}
 	return nil

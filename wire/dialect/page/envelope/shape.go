@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 
 	"rpcx/wire"
@@ -185,12 +186,8 @@ func (c *Plan) knowsErrors() bool {
 // IDs returns the JSON pointers of the ids in requests and responses.
 func (c *Plan) IDs() (pointers []string) {
 	for _, at := range []place{c.request.id, c.response.id} {
-		pointer := ""
-		for _, step := range at.path {
-			pointer += "/" + scan.Escape(step)
-		}
-		if pointer != "" {
-			pointers = append(pointers, pointer)
+		if at.head >= 0 {
+			pointers = append(pointers, "/"+strings.Join(wire.Map(at.path, scan.Escape), "/"))
 		}
 	}
 	return pointers

@@ -67,7 +67,7 @@ func nested(parts []part, name string) []byte {
 		}
 	}
 	if index(in[0].path[0]) >= 0 {
-		return elements(nil, in)
+		return elements(in)
 	}
 	var o scan.Object
 	add(&o, in)
@@ -97,7 +97,7 @@ func (c *codec) call(id wire.ID, op *dialect.Op) ([]byte, error) {
 		return nil, err
 	}
 	if p.array {
-		return elements(nil, c.parts), nil
+		return elements(c.parts), nil
 	}
 	raw := message(c.parts, flat, extra)
 	return raw, c.allowed(raw, f.none, kind, method)
@@ -116,7 +116,7 @@ func (c *Plan) Streams(raw []byte) bool {
 	if c == nil || c.names.Stream == nil {
 		return true
 	}
-	return !slices.ContainsFunc(c.opening, func(k constant) bool { return !scan.Equal(k.in(raw), k.value) })
+	return !slices.ContainsFunc(c.opening, func(k constant) bool { return !scan.Equal(along(raw, k.path), k.value) })
 }
 
 // lay sets c.parts for a request or, if id is nil, for a notification. The caller writes the members of flat after
@@ -203,8 +203,13 @@ func (c *codec) styled(f *form, method string, params json.RawMessage) (styled, 
 	case "prefixed":
 		return prefixed(method, params, given), nil, nil
 	case "flat":
-		flat, err = membersOf(method, params, given)
-		return nil, flat, err
+		switch {
+		case !given:
+			return nil, nil, nil
+		case scan.Type(params) != 'o':
+			return nil, nil, wire.Usagef("%s: params are members of the message itself, and must be an object: key=value", method)
+		}
+		return nil, params, nil
 	case "one":
 		if !given || scan.Type(params) != 'a' || scan.Only(params) == nil {
 			return scan.ArrayOf(scan.OrNull(params)), nil, nil
@@ -215,17 +220,6 @@ func (c *codec) styled(f *form, method string, params json.RawMessage) (styled, 
 		}
 	}
 	return params, nil, nil
-}
-
-// membersOf returns the params that become top-level members of the message, or nil.
-func membersOf(method string, params json.RawMessage, given bool) (json.RawMessage, error) {
-	switch {
-	case !given:
-		return nil, nil
-	case scan.Type(params) != 'o':
-		return nil, wire.Usagef("%s: params are members of the message itself, and must be an object: key=value", method)
-	}
-	return params, nil
 }
 
 // prefixed returns an array of the method, followed by the params.

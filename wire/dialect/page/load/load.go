@@ -38,14 +38,17 @@ func Parse(file string, b []byte, more ...func(*Page) (member, says string)) (*P
 	if err := toml.Read(b, &any); err != nil { // checks that the text is valid TOML
 		return nil, toml.Fault(file, err)
 	}
-	if err := checkKeys(file, toml.Keys(b)); err != nil {
-		return nil, err
+	keys := toml.Keys(b)
+	for _, k := range keys {
+		if err := checkKey(file, k); err != nil {
+			return nil, err
+		}
 	}
 	p, err := Trusting(file, b)
 	if err != nil {
 		return nil, err
 	}
-	at := places{file, toml.Keys(b)}
+	at := places{file, keys}
 	if err := p.check(at); err != nil {
 		return p, err
 	}

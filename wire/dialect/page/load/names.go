@@ -63,11 +63,10 @@ func (p *Page) AllNames() Names {
 	}
 	n.Response.ID = cmp.Or(n.Response.ID, n.Request.ID)
 	for _, m := range []*Members{&n.Request, &n.Response, &n.Event} {
-		own := m.Const
-		if m.Const = maps.Clone(n.Const); m.Const == nil {
-			m.Const = Consts{}
-		}
-		maps.Copy(m.Const, own)
+		all := Consts{}
+		maps.Copy(all, n.Const)
+		maps.Copy(all, m.Const)
+		m.Const = all
 	}
 	return n
 }
@@ -98,11 +97,10 @@ func (n *Names) merge(more Names) {
 		for i, to := range pair.to.paths() {
 			*to.path = cmp.Or(*pair.from.paths()[i].path, *to.path)
 		}
+		pair.to.Forbidden = pair.from.Forbidden
 		if pair.from.Const != nil {
 			pair.to.Const = pair.from.Const
-		}
-		pair.to.Forbidden = pair.from.Forbidden
-		if pair.from.Const == nil { // members that the dialect file forbids remove constants of the base
+		} else { // members that the dialect file forbids remove constants of the base
 			pair.to.Const = maps.Clone(pair.to.Const)
 			maps.DeleteFunc(pair.to.Const, func(name string, _ any) bool {
 				return slices.Contains(more.Forbidden, name) || slices.Contains(pair.to.Forbidden, name)

@@ -103,16 +103,7 @@ func kindOf(t reflect.Type) kind {
 	return kind{"a value", nil, func(toml.Key) bool { return true }}
 }
 
-// checkKeys returns an error for the first key in file that is unknown or whose value has the wrong kind.
-func checkKeys(file string, keys []toml.Key) error {
-	for _, k := range keys {
-		if err := checkKey(file, k); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
+// checkKey returns an error for a key in file that is unknown or whose value has the wrong kind.
 func checkKey(file string, k toml.Key) error {
 	t := reflect.TypeFor[Page]()
 	for i, part := range k.Path {
