@@ -28,7 +28,7 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 // messages.
 func result(m *wire.Message) (ev wire.Event, ok bool) {
 	s := status(m.Body)
-	continues := s == "accepted" || s == "pending" // the status announces further results
+	continues := slices.Contains([]string{"accepted", "pending"}, s) // the status announces further results
 	answer := m.Kind == wire.Response && m.Err == nil
 	later := m.Kind == wire.Item && m.Params == nil && m.Err == nil && m.Body != nil
 	switch {

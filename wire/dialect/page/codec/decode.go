@@ -143,14 +143,14 @@ func (c *Codec) streamResponse(m *wire.Message, s *call, over bool) error {
 		return nil
 	}
 	s.result = bytes.Clone(m.Body)
-	first := *m
-	c.out = append(c.out, *m)
-	if s.rule.First {
-		opening := &c.out[len(c.out)-1]
-		opening.Body = null
-		first.Kind, first.ID, first.Stream = wire.Item, nil, s.stream
-		c.out = append(c.out, first)
+	if !s.rule.First {
+		c.out = append(c.out, *m)
+		return nil
 	}
+	opening, first := *m, *m
+	opening.Body = null
+	first.Kind, first.ID, first.Stream = wire.Item, nil, s.stream
+	c.out = append(c.out, opening, first)
 	return nil
 }
 
@@ -284,7 +284,7 @@ func event(kind wire.EventKind, shown json.RawMessage) *wire.Event {
 	}
 	ev := &wire.Event{Kind: kind, Message: scan.String(scan.Get(shown, "message")), Level: scan.String(scan.Get(shown, "level"))}
 	for name, to := range map[string]*json.RawMessage{"fraction": &ev.Fraction, "data": &ev.Data, "source": &ev.Source} {
-		if val := scan.Get(shown, name); val != nil && string(val) != "null" {
+		if val := scan.Get(shown, name); string(val) != "null" {
 			*to = bytes.Clone(val)
 		}
 	}

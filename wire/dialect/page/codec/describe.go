@@ -55,13 +55,9 @@ func (c *Codec) describe(ctx context.Context, caller dialect.Caller, method stri
 	var o scan.Object
 	o.Int("catalog", 1)
 	o.Text("dialect", c.d.Page.Name)
-	if found.info != nil {
-		o.Add("info", found.info)
-	}
+	o.Add("info", found.info)
 	o.Add("methods", scan.ArrayOf(found.methods...))
-	if found.defs != nil {
-		o.Add("$defs", found.defs)
-	}
+	o.Add("$defs", found.defs)
 	if found.partial != "" {
 		o.Add("extra", scan.Pair(catalog.Partial, scan.AppendQuoted(nil, found.partial)))
 	}
@@ -105,11 +101,10 @@ func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Desc
 		case rule.Call != "":
 			answer, err = c.Ask(ctx, caller, rule.Call, params)
 		}
-		var rpc *wire.Error
-		if rule.Optional && err != nil && (rule.Get != "" || errors.As(err, &rpc)) {
+		switch _, ok := errors.AsType[*wire.Error](err); {
+		case rule.Optional && err != nil && (rule.Get != "" || ok):
 			return nil, nil
-		}
-		if err != nil {
+		case err != nil:
 			return nil, err
 		}
 		if err := to.stays(rule, answer, sc.Value); err != nil {
@@ -243,12 +238,11 @@ func (c *Codec) Typing(ctx context.Context, caller dialect.Caller, method string
 	if !c.d.Page.Typed || len(c.d.Page.Describe) == 0 || c.d.Page.Call != nil && c.d.Plain(method) {
 		return nil, nil
 	}
-	if cat := c.stillValid(method); cat != nil {
-		return cat, nil
+	if d := c.described.Load(); d != nil && time.Now().Before(d.until) && d.Method(method) != nil {
+		return d.Catalog, nil
 	}
 	cat, err := c.describe(ctx, caller, method)
-	var rpc *wire.Error
-	if errors.Is(err, wire.ErrUnsupported) || errors.As(err, &rpc) {
+	if _, ok := errors.AsType[*wire.Error](err); ok || errors.Is(err, wire.ErrUnsupported) {
 		return nil, nil // the response to the call will report the error
 	}
 	return cat, err

@@ -28,9 +28,9 @@ func (c *Codec) keepNotified(m *wire.Message) error {
 	if len(rules) == 0 {
 		return nil
 	}
-	without := null
-	if c.d.Page.Keep[m.Method] == nil {
-		without = nil // a pattern also matches notifications that lack the value
+	var without json.RawMessage // a pattern also matches notifications that lack the value
+	if c.d.Page.Keep[m.Method] != nil {
+		without = null
 	}
 	values, err := valuesOf(rules, m.Params, c.scopeOf(m), without)
 	if err == nil && len(values) > 0 {
@@ -168,14 +168,6 @@ func shortened(val json.RawMessage) string {
 type described struct {
 	*catalog.Catalog
 	until time.Time
-}
-
-// stillValid returns the last catalog if it has not expired and contains method, and nil otherwise.
-func (c *Codec) stillValid(method string) *catalog.Catalog {
-	if d := c.described.Load(); d != nil && time.Now().Before(d.until) && d.Method(method) != nil {
-		return d.Catalog
-	}
-	return nil
 }
 
 // expire discards the last catalog if m reports that it has changed.

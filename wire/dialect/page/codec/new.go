@@ -38,7 +38,7 @@ func (c *Codec) Abilities() dialect.Abilities {
 	}
 	if c.appends() {
 		a.AppendCall = func(b []byte, op *dialect.Op) (msg []byte, id int64, ok bool) {
-			if c.own.step.Load() != nil || len(c.d.Page.Leave) > 0 && c.leavesBy(op.Method) || op.Method == dialect.FreshID {
+			if c.own.step.Load() != nil || c.leavesBy(op.Method) || op.Method == dialect.FreshID {
 				return b, 0, false // a step of the handshake or of [[leave]] may need it
 			}
 			return of.AppendCall(b, op)
@@ -105,7 +105,7 @@ func (c *Codec) commonParams(method string, params json.RawMessage) (json.RawMes
 	if len(params) > 0 && scan.Type(params) != 'o' {
 		return params, nil
 	}
-	more, err := c.common(c.d.Page.Requests.Params, method)
+	more, err := c.common(method)
 	if err != nil || more == nil {
 		return params, err
 	}
@@ -114,7 +114,7 @@ func (c *Codec) commonParams(method string, params json.RawMessage) (json.RawMes
 
 // common returns the value that the dialect file adds to the params of a method's requests, or nil. It is computed once for each method
 // until the kept values change.
-func (c *Codec) common(rule load.Prog, method string) (json.RawMessage, error) {
+func (c *Codec) common(method string) (json.RawMessage, error) {
 	const most = 256
 	c.mu.Lock()
 	if c.shared == nil || len(c.shared) >= most {
@@ -128,7 +128,7 @@ func (c *Codec) common(rule load.Prog, method string) (json.RawMessage, error) {
 	}
 	sc := c.Scope()
 	sc.Method = method
-	more, err := rule.First(kept, sc.Value)
+	more, err := c.d.Page.Requests.Params.First(kept, sc.Value)
 	if err != nil {
 		return nil, err
 	}

@@ -42,9 +42,6 @@ func repetition(op dialect.Op, more []byte) dialect.Op {
 
 // takeMore removes what repetition added to op and returns it. nil means that op is not a repetition.
 func takeMore(op *dialect.Op) json.RawMessage {
-	if len(op.Extra) == 0 {
-		return nil
-	}
 	more := scan.Get(op.Extra, moreKey)
 	if more == nil {
 		return nil
@@ -179,11 +176,8 @@ func (r *rounds) failed(m wire.Message, err, why error) step {
 
 // goOn answers the requests in an interim response and repeats the call.
 func (r *rounds) goOn(m wire.Message) step {
-	rule := r.c.d.Page.Input
-	asks, err := false, error(nil)
-	if rule != nil {
-		asks, err = rule.When.Holds(m.Body, r.c.Scope().Value)
-	}
+	rule := r.c.d.Page.Input // Continue is not set without it
+	asks, err := rule.When.Holds(m.Body, r.c.Scope().Value)
 	if err != nil {
 		return step{err: err}
 	}
@@ -199,13 +193,9 @@ func (r *rounds) goOn(m wire.Message) step {
 		return step{err: err}
 	}
 	var more scan.Object
-	if answers != nil {
-		more.Add(rule.Responses, answers)
-	}
+	more.Add(rule.Responses, answers)
 	for _, name := range rule.Carry {
-		if val := scan.Get(m.Body, name); val != nil {
-			more.Add(name, val)
-		}
+		more.Add(name, scan.Get(m.Body, name))
 	}
 	r.more = more.End()
 	return r.open(repetition(r.op, r.more))

@@ -110,13 +110,18 @@ func Compile(p *load.Page) (*Plan, error) {
 	})
 	c.array = p.Text.Before != "" || len(c.heads) > 0 && !slices.ContainsFunc(c.heads, func(name string) bool { return index(name) < 0 })
 	c.flatEvents = n.Params == "flat" && p.Names.Event.Params == ""
-	switch {
-	case c.farthest > maxIndex:
-		return c, wire.Usagef("%d is not a valid index: arrays have at most %d elements", c.farthest, maxIndex+1)
-	case len(c.heads) > maxHeads:
-		return c, wire.Usagef("more than %d members", maxHeads)
+	return c, c.bounded()
+}
+
+// bounded returns an error if the plan has too many places.
+func (c *Plan) bounded() error {
+	if c.farthest > maxIndex {
+		return wire.Usagef("%d is not a valid index: arrays have at most %d elements", c.farthest, maxIndex+1)
 	}
-	return c, nil
+	if len(c.heads) > maxHeads {
+		return wire.Usagef("more than %d members", maxHeads)
+	}
+	return nil
 }
 
 func (c *Plan) form(m load.Members) form {

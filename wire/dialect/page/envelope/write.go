@@ -203,13 +203,8 @@ func (c *codec) styled(f *form, method string, params json.RawMessage) (styled, 
 	case "prefixed":
 		return prefixed(method, params, given), nil, nil
 	case "flat":
-		switch {
-		case !given:
-			return nil, nil, nil
-		case scan.Type(params) != 'o':
-			return nil, nil, wire.Usagef("%s: params are members of the message itself, and must be an object: key=value", method)
-		}
-		return nil, params, nil
+		flat, err = membersOf(method, params, given)
+		return nil, flat, err
 	case "one":
 		if !given || scan.Type(params) != 'a' || scan.Only(params) == nil {
 			return scan.ArrayOf(scan.OrNull(params)), nil, nil
@@ -220,6 +215,17 @@ func (c *codec) styled(f *form, method string, params json.RawMessage) (styled, 
 		}
 	}
 	return params, nil, nil
+}
+
+// membersOf returns the params that become top-level members of the message, or nil.
+func membersOf(method string, params json.RawMessage, given bool) (json.RawMessage, error) {
+	switch {
+	case !given:
+		return nil, nil
+	case scan.Type(params) != 'o':
+		return nil, wire.Usagef("%s: params are members of the message itself, and must be an object: key=value", method)
+	}
+	return params, nil
 }
 
 // prefixed returns an array of the method, followed by the params.

@@ -16,11 +16,7 @@ func (h *handler) handshakeDone() {
 	sc := h.scope()
 	list, err := h.d.Page.Serve.Can.First(sc.Conn.Kept, sc.Value)
 	h.warn(err)
-	var names []string
-	for name := range scan.Elements(list) {
-		names = append(names, scan.String(name))
-	}
-	h.Responder.HandshakeDone(names)
+	h.Responder.HandshakeDone(wire.Map(scan.List(list), func(name json.RawMessage) string { return scan.String(name) }))
 	h.Codec.Begin()
 }
 
@@ -74,11 +70,8 @@ func (s *server) describe() func() (doc json.RawMessage, names []string) {
 		if c == nil || c == of {
 			return doc, names
 		}
-		text, err := c.SelfContained().Marshal() // a program may send a single schema
-		if err != nil {
-			text = nil
-		}
-		of, doc, names = c, text, c.Names()
+		of, names = c, c.Names()
+		doc, _ = c.SelfContained().Marshal() // a program may send a single schema
 		return doc, names
 	}
 }

@@ -115,7 +115,7 @@ func (h *handler) handle(ctx context.Context, in *dialect.Inbound) (result json.
 	if result, mine, err := h.flow.Take(ctx, in); mine {
 		return result, err
 	}
-	if h.closes(in) {
+	if h.Serving && in.Msg.Err == nil && slices.Contains(h.d.Page.Serve.Close, in.Msg.Method) {
 		defer h.close()
 	}
 	entered, refused := false, false

@@ -35,10 +35,10 @@ func (h *handler) call(ctx context.Context, in *dialect.Inbound, kind catalog.Ki
 			return h.stream(ctx, in, r, name, rule)
 		}
 	}
-	if several, err := h.several(&in.Msg); several || err != nil {
-		if err != nil {
-			return nil, err
-		}
+	switch several, err := h.several(&in.Msg); {
+	case err != nil:
+		return nil, err
+	case several:
 		return h.answers(ctx, in, r)
 	}
 	gathered := dialect.Gather(&r, wire.DefaultMaxMessage)

@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -128,11 +127,6 @@ func (h *handler) keepAlive() (end func() error) {
 		<-done
 		return h.release()
 	}
-}
-
-// closes reports whether the connection closes after a client's message.
-func (h *handler) closes(in *dialect.Inbound) bool {
-	return h.Serving && in.Msg.Err == nil && slices.Contains(h.d.Page.Serve.Close, in.Msg.Method)
 }
 
 // closing bounds the wait for pending responses before the connection closes.
