@@ -104,15 +104,11 @@ func (s *schemaReader) nameOf(v json.RawMessage, looks *int) string {
 // short removes the module's name from a method's name if the rest is a listed method.
 func (s *schemaReader) short(name string) string {
 	for _, separator := range []string{"_", "."} {
-		if rest, ok := strings.CutPrefix(name, s.module.Namespace+separator); ok && s.module.lists(rest) {
+		if rest, ok := strings.CutPrefix(name, s.module.Namespace+separator); ok && slices.Contains(s.module.Methods, rest) {
 			return rest
 		}
 	}
 	return name
-}
-
-func (m *listedModule) lists(name string) bool {
-	return slices.Contains(m.Methods, name)
 }
 
 // check compares the schema with the module's list of methods. It reports each kind of inconsistency once.
@@ -121,7 +117,7 @@ func (s *schemaReader) check(note func(string)) {
 	for i, name := range s.names {
 		switch {
 		case name == "":
-		case !s.module.lists(name):
+		case !slices.Contains(s.module.Methods, name):
 			unlisted = name
 		case i >= len(s.module.Methods) || s.module.Methods[i] != name:
 			order = true
@@ -150,7 +146,7 @@ func (s *schemaReader) variant(i int, name string) json.RawMessage {
 func (s *schemaReader) fill(entry *catalog.Method, v json.RawMessage) {
 	entry.Description, _ = scan.Text(scan.Get(v, "description"))
 	properties := scan.Get(v, "properties")
-	if params := scan.Get(properties, "params"); params != nil && onlyMethodAnd(properties, "params") {
+	if params := scan.Get(properties, "params"); params != nil && scan.Get(properties, "method") != nil && scan.Count(properties) == 2 {
 		entry.Params = params
 		return
 	}
@@ -158,18 +154,6 @@ func (s *schemaReader) fill(entry *catalog.Method, v json.RawMessage) {
 		v = scan.Without(v, "description")
 	}
 	entry.Params = withoutMethod(v)
-}
-
-// onlyMethodAnd reports whether an object has a member "method" and no others except key.
-func onlyMethodAnd(obj []byte, key string) bool {
-	method := false
-	for k := range scan.Members(obj) {
-		method = method || scan.IsKey(k, "method")
-		if !scan.IsKey(k, "method") && !scan.IsKey(k, key) {
-			return false
-		}
-	}
-	return method
 }
 
 // withoutMethod removes the property for the method's name from a variant and the parts of its allOf. The rest

@@ -118,15 +118,10 @@ func (m *module) schema() json.RawMessage {
 	all := variants.End()
 	var doc scan.Object
 	doc.Text("$schema", "https://json-schema.org/draft/2020-12/schema")
-	doc.Text("title", title(m.Namespace))
+	doc.Text("title", strings.ToUpper(m.Namespace[:1])+m.Namespace[1:]+"Methods") // such as StorageMethods
 	doc.Add("oneOf", all)
 	doc.Add("$defs", m.parent.definitions(all))
 	return doc.End()
-}
-
-// title makes a schema title from a namespace, such as StorageMethods for storage.
-func title(namespace string) string {
-	return strings.ToUpper(namespace[:1]) + namespace[1:] + "Methods"
 }
 
 // variant returns a method's schema: the schema of its params with a constant "method" as an additional property. If

@@ -125,8 +125,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 
 func (c *codec) eval(op dialect.Op) (wire.Message, error) {
 	if op.Nested && len(c.evals) > 0 {
-		return wire.Message{}, wire.NewError(wire.CodeServer,
-			"another eval on this connection is pending, and this one would wait for it").WithData(map[string]string{"kind": kindEval})
+		return wire.Message{}, kindError(wire.CodeServer, kindEval, "another eval on this connection is pending, and this one would wait for it")
 	}
 	m, err := c.request(dialect.Call, evalWord, evalWord, scan.Pair("code", scan.AppendQuoted(nil, op.Code)))
 	if err == nil {
