@@ -69,11 +69,7 @@ type Place struct {
 
 // Places returns, for each pointer, a Place in every message.
 func Places(pointers ...string) []Place {
-	places := make([]Place, len(pointers))
-	for i, p := range pointers {
-		places[i].Pointer = p
-	}
-	return places
+	return wire.Map(pointers, func(p string) Place { return Place{Pointer: p} })
 }
 
 // An OwnShape reads messages whose members have other names than JSON-RPC's.

@@ -56,7 +56,6 @@ func inputFits(how string, v any) error {
 }
 
 func pairFits(how string, left, right any) error {
-	l, r := nested(left), nested(right)
 	switch how {
 	case "add":
 		if size(left)+size(right) > maxStep {
@@ -79,7 +78,7 @@ func pairFits(how string, left, right any) error {
 		}
 		fallthrough
 	case "compare":
-		if !l || !r {
+		if !nested(left) || !nested(right) {
 			return nil
 		}
 		fallthrough

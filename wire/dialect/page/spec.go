@@ -36,12 +36,11 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 		Params:     dialect.Params{Typed: p.Typed, Settings: settings(p)},
 		Validation: dialect.Validation{Rules: l.rules(p), Probes: probes(p)},
 		Bridge:     d.Bridging(),
-		Handshake:  dialect.Handshake{Introduces: true, Rounds: flow.Rounds},
+		Handshake:  dialect.Handshake{Introduces: true, Rounds: flow.Rounds, Unchanged: flow.Unchanged},
 		Discovery:  &dialect.Discovery{Answers: answers(p), Missing: "its dialect file has no [[describe]]"},
 		Jobs:       flow.Jobs,
 		Files:      flow.Files,
 	}
-	spec.Handshake.Unchanged = flow.Unchanged
 	spec.Transport.Resolve, spec.Transport.Posts = codec.Resolve(p)
 	if n := p.Names; n != nil {
 		spec.Transport.Sentinel, spec.Params.Scalar = n.Sentinel, n.Params != ""
@@ -96,10 +95,7 @@ func settings(p *load.Page) (all []dialect.Setting) {
 // rules returns the dialect file's rules as TOML for wire/validate/rules. Without [rules], it returns those of the base,
 // or none if the dialect file renames members or changes the form of messages.
 func rules(p *load.Page) string {
-	set := map[string]any{"page": p.Source}
-	if p.Source == "" {
-		set["page"] = p.Name
-	}
+	set := map[string]any{"page": cmp.Or(p.Source, p.Name)}
 	if p.Base != "none" {
 		set["base"] = p.Base
 	}
@@ -144,14 +140,11 @@ func shape(p *load.Page, d *codec.Dialect, polls []dialect.Poll) dialect.Shape {
 	if plan == nil {
 		return s
 	}
-	if p.Names != nil && p.Names.Request.Method != "" {
-		s.Method = p.Names.Request.Method
-	}
-	if p.Names != nil && p.Names.Event.Method != s.Method {
-		s.Event = p.Names.Event.Method
-	}
-	if p.Names != nil && p.Names.Request.ID != "" {
-		s.ID = p.Names.Request.ID
+	if n := p.Names; n != nil {
+		s.Method, s.ID = cmp.Or(n.Request.Method, s.Method), cmp.Or(n.Request.ID, s.ID)
+		if n.Event.Method != s.Method {
+			s.Event = n.Event.Method
+		}
 	}
 	s.MadeUp = append(s.MadeUp, dialect.Places(plan.IDs()...)...)
 	s.Unnumbered = plan.Unnumbered()

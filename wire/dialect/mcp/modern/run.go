@@ -143,7 +143,11 @@ func ownMeta(params json.RawMessage) json.RawMessage {
 func (r *run) await(req *request) (json.RawMessage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.attachLocked(req)
+	if !slices.Contains(r.requests, req) {
+		r.requests = append(r.requests, req)
+	}
+	r.last = req
+	r.resumeLocked()
 	var t timers
 	if req.task {
 		t.grace = time.After(taskGrace)
@@ -201,14 +205,6 @@ func (r *run) isAsking() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return !r.over
-}
-
-func (r *run) attachLocked(req *request) {
-	if !slices.Contains(r.requests, req) {
-		r.requests = append(r.requests, req)
-	}
-	r.last = req
-	r.resumeLocked()
 }
 
 func (r *run) detachLocked(req *request) {

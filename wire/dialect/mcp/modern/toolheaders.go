@@ -67,17 +67,13 @@ var (
 
 // within returns the subschemas in val, the value of the keyword key. It ignores the keyword properties.
 func within(key string, val json.RawMessage) (inside []json.RawMessage) {
+	one := slices.Contains(subschemas, key)
 	switch {
-	case slices.Contains(namedSchemas, key):
-		for _, sub := range scan.Named(val) {
+	case slices.Contains(namedSchemas, key), one && scan.Type(val) == 'a':
+		for _, sub := range scan.Parts(val) {
 			inside = append(inside, sub)
 		}
-	case !slices.Contains(subschemas, key):
-	case scan.Type(val) == 'a':
-		for sub := range scan.Elements(val) {
-			inside = append(inside, sub)
-		}
-	default:
+	case one:
 		inside = append(inside, val)
 	}
 	return inside

@@ -41,21 +41,11 @@ func members(prefix string, t reflect.Type, listed map[reflect.Type]string) (all
 		all = append(all, m)
 		if kind.below != nil && first == "" {
 			listed[kind.below] = path
-			all = append(all, members(path+suffix(f.Type)+".", kind.below, listed)...)
+			suffix := map[reflect.Kind]string{reflect.Slice: "[]", reflect.Map: ".*"}[f.Type.Kind()]
+			all = append(all, members(path+suffix+".", kind.below, listed)...)
 		}
 	}
 	return all
-}
-
-// suffix returns what follows a member of type t in the paths of the members below it.
-func suffix(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Slice:
-		return "[]"
-	case reflect.Map:
-		return ".*"
-	}
-	return ""
 }
 
 // A kind is the kind of a member's value.
