@@ -13,7 +13,7 @@ import (
 // The JSON form is specific to rpcx. It contains all members of the structs, on one line.
 //
 //  {"tests":2,"failed":1,"errors":0,"skipped":0,"seconds":0.5,"suites":[{"name":…,"tests":…,
-//   "cases":[{"name":…,"class":…,"status":"failed","seconds":…,"failures":[{"kind":…,"message":…,"detail":…}]}]}]}
+//   "cases":[{"name":…,"class":…,"status":"failed","seconds":…,"failures":[{"kind":…,"message":…}]}]}]}
 //
 // status is passed, failed, error or skipped.
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"strings"
 
 	"rpcx/format"
 	"rpcx/wire"
@@ -62,11 +61,7 @@ func (f *junitFailure) MarshalXML(e *xml.Encoder, start xml.StartElement) error 
 		return err
 	}
 	for p := range f.all {
-		text := format.CleanLine(p.Message) + "\n"
-		if p.Detail != "" {
-			text += strings.TrimRight(format.Clean(p.Detail), "\n") + "\n"
-		}
-		if err := xml.EscapeText(f.out, []byte(text)); err != nil {
+		if err := xml.EscapeText(f.out, []byte(format.CleanLine(p.Message)+"\n")); err != nil {
 			return err
 		}
 	}

@@ -37,7 +37,6 @@ type Case struct {
 type Failure struct {
 	Kind    string `json:"kind,omitempty"` // the violated rule, by which some CI systems group problems, or ""
 	Message string `json:"message"`
-	Detail  string `json:"detail,omitempty"` // further lines, or ""
 }
 
 // Failures is a sequence of failures that can be read several times.
@@ -145,9 +144,7 @@ func Count(suites ...Suite) Totals {
 // OK reports whether no case failed and no check was impossible.
 func (t Totals) OK() bool { return t.Failed == 0 && t.Errors == 0 }
 
-// Write writes suites to w in the given form. It returns only errors of w.
-func Write(w io.Writer, form Form, suites []Suite) error { return writers[form](w, suites) }
-
+// writers write suites in each form. They return only errors of the writer.
 var writers = map[Form]func(io.Writer, []Suite) error{
 	TAP:   writeTAP,
 	JUnit: writeJUnit,

@@ -90,9 +90,6 @@ func (w *tapWriter) diagnostics(c Case) {
 		if f.Kind != "" {
 			w.line("      kind: %s", quoted(f.Kind))
 		}
-		if f.Detail != "" {
-			w.line("      detail: %s", quoted(f.Detail))
-		}
 	}
 	w.line("  ...")
 }

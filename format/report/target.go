@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -29,28 +30,20 @@ type Target struct {
 // Usage is the syntax of the value of --report, for help.
 const Usage = "tap|junit|json[=FILE]"
 
-// Parse parses the value of --report, FORM or FORM=FILE. FILE can be - for stdout.
-func Parse(text string) (Target, error) {
+// Set parses the value of --report, FORM or FORM=FILE. FILE can be - for stdout.
+func (t *Target) Set(text string) error {
 	form, file, named := strings.Cut(text, "=")
 	if writers[Form(form)] == nil {
-		return Target{}, fmt.Errorf("%q is not a report format; use tap, junit or json, optionally with =FILE", form)
+		return fmt.Errorf("%q is not a report format; use tap, junit or json, optionally with =FILE", form)
 	}
 	if named && file == "" {
-		return Target{}, fmt.Errorf("%q: the file name is missing; write %s=FILE, or %s for standard output", text, form, form)
+		return fmt.Errorf("%q: the file name is missing; write %s=FILE, or %s for standard output", text, form, form)
 	}
 	if file == "-" {
 		file = ""
 	}
-	return Target{Form: Form(form), File: file}, nil
-}
-
-// Set implements flag.Value.
-func (t *Target) Set(text string) error {
-	target, err := Parse(text)
-	if err == nil {
-		*t = target
-	}
-	return err
+	*t = Target{Form: Form(form), File: file}
+	return nil
 }
 
 // Get returns the Target itself.
@@ -58,10 +51,7 @@ func (t *Target) Get() any { return *t }
 
 // String returns the value as it is written on the command line.
 func (t *Target) String() string {
-	switch {
-	case t == nil:
-		return ""
-	case t.File == "":
+	if t.File == "" {
 		return string(t.Form)
 	}
 	return string(t.Form) + "=" + t.File
@@ -79,18 +69,16 @@ func (t Target) Write(stdout io.Writer, suites []Suite) error {
 	if !t.Wanted() {
 		return nil
 	}
+	write := writers[t.Form]
 	if t.File == "" {
-		if err := Write(stdout, t.Form, suites); err != nil {
+		if err := write(stdout, suites); err != nil {
 			return format.StdoutFault(err)
 		}
 		return nil
 	}
 	f, err := os.OpenFile(t.File, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err == nil {
-		err = Write(f, t.Form, suites)
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
+		err = cmp.Or(write(f, suites), f.Close())
 	}
 	if err != nil {
 		return wire.NewFault(wire.IO, "--report: "+err.Error(), err)
