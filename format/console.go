@@ -3,6 +3,7 @@ package format
 import (
 	"cmp"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -81,11 +82,11 @@ func (c *Console) Progress(ev wire.Event) {
 	if c.rows {
 		every = rowEvery
 	}
-	if now := time.Now(); (c.bar || c.rows) && now.Sub(c.last) < every && !(known && fraction >= 1) {
+	now := time.Now()
+	if (c.bar || c.rows) && now.Sub(c.last) < every && !(known && fraction >= 1) {
 		return
-	} else {
-		c.last = now
 	}
+	c.last = now
 	text := CleanLine(ev.Message)
 	if known {
 		text = strings.TrimSpace(bar(fraction) + " " + text)
@@ -108,8 +109,7 @@ func (c *Console) Waiting(text string) {
 
 // draw replaces the last line of the terminal with text.
 func (c *Console) draw(text string) {
-	width := cmp.Or(c.o.Width, 80)
-	c.write("\r\x1b[K" + Cut(text, width-1))
+	c.write("\r\x1b[K" + Cut(text, cmp.Or(c.o.Width, 80)-1))
 	c.bar = true
 }
 
@@ -128,7 +128,7 @@ func (c *Console) progressRow(ev wire.Event, known bool, fraction float64) {
 		var what scan.Object
 		what.SomeText("message", ev.Message)
 		what.Add("fraction", ev.Fraction)
-		c.write(row("progress", what.End()))
+		c.write(string(scan.Pair("progress", what.End())) + "\n")
 		return
 	}
 	text := CleanLine(ev.Message)
@@ -204,8 +204,7 @@ func (c *Console) Child(from string, line []byte) {
 		c.write(CleanLine(string(line)) + "\n")
 		return
 	}
-	b := append(make([]byte, 0, len(line)+1), line...)
-	_, _ = c.w.Write(append(b, '\n'))
+	_, _ = c.w.Write(slices.Concat(line, []byte("\n")))
 }
 
 // Pass prints lines from another rpcx process.

@@ -1,9 +1,12 @@
 package format
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -114,12 +117,12 @@ func (l Listing) paramsWidth() int {
 
 // summary returns the parameters as one cell that is at most width columns wide.
 func summary(params []parameter, width int) string {
-	words := make([]string, len(params))
-	for i, p := range params {
-		if words[i] = p.name; !p.required {
-			words[i] = "[" + p.name + "]"
+	words := wire.Map(params, func(p parameter) string {
+		if p.required {
+			return p.name
 		}
-	}
+		return "[" + p.name + "]"
+	})
 	return Cut(strings.Join(words, " "), width)
 }
 
@@ -166,7 +169,7 @@ func (l Listing) Method(m *catalog.Method, endpoint string) string {
 		titled(&b, "Result:", typeText(m.Result), width, color)
 		fields(&b, parameters(c, m.Result), width)
 	}
-	for _, contentType := range sortedKeys(m.Events) {
+	for _, contentType := range slices.Sorted(maps.Keys(m.Events)) {
 		b.WriteString("\n")
 		titled(&b, "Event "+CleanLine(contentType)+":", typeText(m.Events[contentType]), width, color)
 		fields(&b, parameters(c, m.Events[contentType]), width)

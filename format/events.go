@@ -63,29 +63,22 @@ func (c *Console) Guidance(ev wire.Event) {
 		c.row("guidance", eventRow(ev))
 		return
 	}
-	parts := []string{}
-	for _, s := range []string{ev.Topic, ev.Message, ev.Action} {
-		if s != "" {
-			parts = append(parts, s)
-		}
-	}
+	parts := slices.DeleteFunc([]string{ev.Topic, ev.Message, ev.Action}, func(s string) bool { return s == "" })
 	c.line(colorTitle, "guidance: ", withFix(strings.Join(parts, ": "), ev.Fix))
 }
 
 // Log prints a log line from the peer.
 func (c *Console) Log(ev wire.Event) {
 	level, color := strings.ToLower(ev.Level), ""
-	if c.hides(level) {
+	switch {
+	case c.hides(level):
 		return
-	}
-	switch level {
-	case "stdout": // lines that the code printed
+	case level == "stdout": // lines that the code printed
 		for line := range strings.Lines(ev.Message) {
 			c.Child(FromPeer, []byte(strings.TrimSuffix(line, "\n")))
 		}
 		return
-	}
-	if c.o.JSON {
+	case c.o.JSON:
 		c.row("log", eventRow(ev))
 		return
 	}
@@ -115,21 +108,15 @@ func pairs(extra json.RawMessage) string {
 	return b.String()
 }
 
-// row returns a line for --errors json: an object with one member, whose name is the kind of line.
-func row(name string, val json.RawMessage) string {
-	var o scan.Object
-	o.Add(name, val)
-	return string(o.End()) + "\n"
-}
+// row writes a line for --errors json: an object with one member, whose name is the kind of line.
+func (c *Console) row(name string, val json.RawMessage) { c.object(scan.Pair(name, val)) }
 
-// row writes a line for --errors json. It escapes control characters.
-func (c *Console) row(name string, val json.RawMessage) {
-	line := strings.TrimSuffix(row(name, val), "\n")
-	line = string(style{escape: true}.append(nil, []byte(line))) + "\n"
+// object writes a JSON object on a line. It escapes control characters.
+func (c *Console) object(b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clear()
-	c.write(line)
+	c.write(string(style{escape: true}.append(nil, b)) + "\n")
 }
 
 // eventRow returns an event as JSON without its kind, because the line already has it.

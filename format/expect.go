@@ -100,9 +100,7 @@ func (j *expectationChecker) whole(o *Options, items int64) error {
 			return unmet(e.flag, e.source, j.lastLine())
 		}
 		if e.flag == "--expect" && j.lines == 0 && (o.ExpectCount == nil || *o.ExpectCount != 0) {
-			f := unmet(e.flag, e.source, "there was no value")
-			f.Hint = "--expect-count 0 expects none"
-			return f
+			return unmet(e.flag, e.source, "there was no value").WithHint("--expect-count 0 expects none")
 		}
 	}
 	if n := o.ExpectCount; n != nil && *n != items {

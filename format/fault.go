@@ -14,13 +14,9 @@ import (
 func (c *Console) Error(f *wire.Fault, status int) {
 	if !c.o.JSON {
 		c.text(f)
-		return
+	} else {
+		c.object(FaultJSON(f, status))
 	}
-	line := append(style{escape: true}.append(nil, FaultJSON(f, status)), '\n')
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.clear()
-	c.write(string(line))
 }
 
 // text prints a failure as a line of text. On a terminal, the stack trace follows on separate lines.
@@ -106,8 +102,7 @@ func message(f *wire.Fault) string {
 	if f.Err != nil && text == "" {
 		text = f.Err.Error()
 	}
-	text = cmp.Or(text, string(f.Kind))
-	return text
+	return cmp.Or(text, string(f.Kind))
 }
 
 // beginning returns the start of a body. A message that contains it already quotes the body.
@@ -145,10 +140,12 @@ func FaultJSON(f *wire.Fault, status int) []byte {
 	if f.HTTP != nil {
 		o.Value("http", f.HTTP)
 	}
-	if child := f.Child; child != nil {
+	child := f.Child
+	if child == nil && f.Close != nil {
+		child = f.Close.Child
+	}
+	if child != nil {
 		o.Value("child", child)
-	} else if f.Close != nil && f.Close.Child != nil {
-		o.Value("child", f.Close.Child)
 	}
 	o.SomeText("hint", f.Hint)
 	if len(f.Fix) > 0 {

@@ -31,37 +31,36 @@ func (p *Pipeline) selects(ctx context.Context, m *wire.Message) (bool, error) {
 	return ok, named("--select", err)
 }
 
-// emit applies --jq and the template to a line, writes the results, and returns how many lines it wrote.
-func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (lines int64, err error) {
+// emit applies --jq and the template to a line, writes the results, and reports whether there is one.
+func (p *Pipeline) emit(ctx context.Context, line []byte, contentType string) (written bool, err error) {
 	if p.filter == nil {
-		return 1, p.write(ctx, line, contentType)
+		return true, p.write(ctx, line, contentType)
 	}
 	if out, ok := p.filter.Path(line); !ok {
-		lines, err = p.filtered(ctx, line, contentType)
-	} else if err = p.write(ctx, out, contentType); err == nil {
-		lines = 1
+		written, err = p.filtered(ctx, line, contentType)
+	} else {
+		err = p.write(ctx, out, contentType)
+		written = err == nil
 	}
 	if err := p.fault(); err != nil {
-		return lines, err
+		return written, err
 	}
-	return lines, named("--jq", err)
+	return written, named("--jq", err)
 }
 
-func (p *Pipeline) filtered(ctx context.Context, line []byte, contentType string) (lines int64, err error) {
+func (p *Pipeline) filtered(ctx context.Context, line []byte, contentType string) (written bool, err error) {
 	yield := func(out json.RawMessage) (bool, error) {
-		if err := p.write(ctx, out, contentType); err != nil {
-			return false, err
-		}
-		lines++
-		return true, nil
+		err := p.write(ctx, out, contentType)
+		written = written || err == nil
+		return err == nil, err
 	}
 	if p.backlog != nil {
 		if ok, err := p.backlog.block.Run(p.backlog.at, line, yield); ok {
-			return lines, err
+			return written, err
 		}
 	}
 	err = p.filter.Run(ctx, line, yield)
-	return lines, err
+	return written, err
 }
 
 // A backlog contains the next messages to print, for which several cores run the program of --jq.

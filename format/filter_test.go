@@ -52,7 +52,7 @@ func printed(t *testing.T, o Options, together bool) string {
 		p.StopWorkers()
 	}
 	err = p.Finish()
-	return fmt.Sprintf("%s%s%v %+v", out.String(), said.String(), err, p.Stats())
+	return fmt.Sprintf("%s%s%v %d", out.String(), said.String(), err, p.items)
 }
 
 // Output, messages and the error do not depend on the number of cores.

@@ -15,12 +15,6 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Stats counts what a Pipeline has printed.
-type Stats struct {
-	Items int64 // the number of data events that were printed
-	Lines int64
-}
-
 // A Pipeline prints the events of one command to stdout. It is safe for concurrent use. Its methods block when the
 // writer blocks.
 type Pipeline struct {
@@ -34,7 +28,7 @@ type Pipeline struct {
 	checker expectationChecker
 	backlog *backlog // the next messages, or nil
 	scratch []byte   // reused memory for lines
-	stats   Stats
+	items   int64    // the number of data events that were printed
 	stopped bool
 }
 
@@ -94,11 +88,10 @@ func (p *Pipeline) take(ctx context.Context, line []byte, ev *wire.Event) (stop 
 	if err := p.checker.line(ctx, &p.o, line); err != nil {
 		return true, err
 	}
-	lines, err := p.emit(ctx, line, ev.ContentType)
-	p.stats.Lines += lines
-	if lines > 0 && ev.Kind == wire.Data {
-		p.stats.Items++
-		stop = stop || p.stats.Items == p.o.Count
+	written, err := p.emit(ctx, line, ev.ContentType)
+	if written && ev.Kind == wire.Data {
+		p.items++
+		stop = stop || p.items == p.o.Count
 	}
 	return stop, err
 }
@@ -216,8 +209,7 @@ func (p *Pipeline) Error(ctx context.Context, e *wire.Error) (met bool, err erro
 	if err := p.checker.line(ctx, &p.o, e.JSON()); err != nil {
 		return false, err
 	}
-	lines, err := p.emit(ctx, e.JSON(), "")
-	p.stats.Lines += lines
+	_, err = p.emit(ctx, e.JSON(), "")
 	return err == nil, err
 }
 
@@ -232,7 +224,7 @@ func (p *Pipeline) Finish() error {
 	if err := p.flush(); err != nil {
 		return err
 	}
-	return p.checker.whole(&p.o, p.stats.Items)
+	return p.checker.whole(&p.o, p.items)
 }
 
 func (p *Pipeline) flush() error {
@@ -250,10 +242,3 @@ func (p *Pipeline) Flush() error {
 // Idle flushes the output. If that fails, the next Print returns the error. Idle must be called whenever no further
 // message is waiting.
 func (p *Pipeline) Idle() { _ = p.Flush() }
-
-// Stats returns what has been counted so far.
-func (p *Pipeline) Stats() Stats {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.stats
-}

@@ -90,9 +90,5 @@ func safeRunes(s string) bool {
 
 // QuoteAll returns the words of a command line, quoted for sh.
 func QuoteAll(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = wire.Quote(w)
-	}
-	return strings.Join(quoted, " ")
+	return strings.Join(wire.Map(words, wire.Quote), " ")
 }

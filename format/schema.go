@@ -2,11 +2,11 @@ package format
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -140,11 +140,7 @@ func elementText(array json.RawMessage, depth int) string {
 	if items == nil {
 		return typeAt(scan.Get(array, "items"), depth)
 	}
-	words := make([]string, len(items))
-	for i, item := range items {
-		words[i] = typeAt(item, depth)
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(wire.Map(items, func(item json.RawMessage) string { return typeAt(item, depth) }), ", ")
 }
 
 func union(branches []json.RawMessage, depth int) string {
@@ -197,18 +193,8 @@ func enumTypes(values []json.RawMessage) (names []string) {
 
 // list returns the elements of an array on one line. Strings have no quotes.
 func list(array json.RawMessage) string {
-	var words []string
-	for _, e := range scan.List(array) {
-		word, ok := scan.Text(e)
-		if !ok {
-			word = excerpt(e)
-		}
-		words = append(words, CleanLine(word))
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(wire.Map(scan.List(array), excerptText), ", ")
 }
-
-func sortedKeys(m map[string]json.RawMessage) []string { return slices.Sorted(maps.Keys(m)) }
 
 // Takes describes on one line which params a schema accepts. It returns "" if the schema does not describe them. It
 // omits the member method if its value is fixed, because some services repeat the method's name in it.

@@ -35,9 +35,7 @@ func HAR(ctx context.Context, w io.Writer, r *tape.Reader, program string, o Opt
 	}
 	slices.SortStableFunc(h.entries, func(a, b *harEntry) int { return cmp.Compare(a.start, b.start) })
 	doc := harFile{Log: harLog{Version: "1.2", Creator: harCreator{"rpcx", program}}}
-	for _, e := range h.entries {
-		doc.Log.Entries = append(doc.Log.Entries, e.finish(h.header.Started))
-	}
+	doc.Log.Entries = wire.Map(h.entries, func(e *harEntry) harOut { return e.finish(h.header.Started) })
 	b, err := json.MarshalIndent(doc, "", " ")
 	if err != nil {
 		return err

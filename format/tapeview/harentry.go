@@ -1,6 +1,7 @@
 package tapeview
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/http"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"rpcx/format"
+	"rpcx/wire"
 	"rpcx/wire/redact"
 	"rpcx/wire/tape"
 )
@@ -90,12 +92,7 @@ func (e *harEntry) assumed() *tape.HTTP {
 	return h
 }
 
-func (e *harEntry) version() string {
-	if e.http.Proto == "" {
-		return "HTTP/1.1"
-	}
-	return e.http.Proto
-}
+func (e *harEntry) version() string { return cmp.Or(e.http.Proto, "HTTP/1.1") }
 
 func (e *harEntry) requestOut() harRequest {
 	r := harRequest{
@@ -158,11 +155,7 @@ func (b harBody) out(started time.Time) harMessage {
 }
 
 func joined(all []harBody) string {
-	texts := make([]string, len(all))
-	for i, b := range all {
-		texts[i] = b.text
-	}
-	return strings.Join(texts, "\n")
+	return strings.Join(wire.Map(all, func(b harBody) string { return b.text }), "\n")
 }
 
 // asEvents returns messages in the form of an event stream.

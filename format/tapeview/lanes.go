@@ -37,7 +37,6 @@ const (
 	marginWidth = 26
 	arrowWidth  = 4
 	leastLane   = 24
-	nestWidth   = 2
 	maxNest     = 8
 )
 
@@ -149,10 +148,7 @@ func (p *printer) end() { _ = p.w.WriteByte('\n') }
 
 // compact returns the start of some JSON on one line, which is long enough for any row.
 func compact(val []byte) string {
-	if len(val) > maxBrief {
-		val = val[:maxBrief]
-	}
-	return strings.ToValidUTF8(string(scan.Compact(nil, val)), "")
+	return strings.ToValidUTF8(string(scan.Compact(nil, val[:min(len(val), maxBrief)])), "")
 }
 
 // errorText returns an error in human-readable form: its code, its message, and other members.

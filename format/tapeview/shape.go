@@ -102,10 +102,7 @@ func membersOf(obj []byte) fields { return maps.Collect(scan.Named(obj)) }
 func (f fields) has(name string) bool { return f[name] != nil }
 
 // text returns the string in a member, or "".
-func (f fields) text(name string) string {
-	s, _ := scan.Text(f[name])
-	return s
-}
+func (f fields) text(name string) string { return scan.String(f[name]) }
 
 // given returns a member, or nil if its value is null.
 func (f fields) given(name string) json.RawMessage {
@@ -206,33 +203,25 @@ func dapShape(_ []byte, f fields) (shape, bool) {
 	return shape{}, false
 }
 
-// qmpShape reads a message of the QEMU Machine Protocol.
+// qmpShape reads a message of the QEMU Machine Protocol. Calls without an id get null as a placeholder: they are answered in
+// order, and only one is open at a time.
 func qmpShape(_ []byte, f fields) (shape, bool) {
 	for _, word := range []string{"execute", "exec-oob"} {
 		if f.has(word) {
-			return shape{kind: Call, name: f.text(word), id: idOr(f["id"]), body: f["arguments"]}, true
+			return shape{kind: Call, name: f.text(word), id: scan.OrNull(f["id"]), body: f["arguments"]}, true
 		}
 	}
 	switch {
 	case f.has("return"):
-		return shape{kind: Answer, id: idOr(f["id"]), body: f["return"]}, true
+		return shape{kind: Answer, id: scan.OrNull(f["id"]), body: f["return"]}, true
 	case !f.has("jsonrpc") && scan.Type(f["error"]) == 'o' && scan.Get(f["error"], "class") != nil:
-		return shape{kind: Answer, id: idOr(f["id"]), body: f["error"], failed: true}, true
+		return shape{kind: Answer, id: scan.OrNull(f["id"]), body: f["error"], failed: true}, true
 	case f.has("event"):
 		return shape{kind: Notification, name: f.text("event"), body: f["data"]}, true
 	case f.has("QMP"):
 		return shape{kind: Handshake, name: "QMP", body: f["QMP"]}, true
 	}
 	return shape{}, false
-}
-
-// idOr returns an id, or a placeholder if a call has none. Calls without an id are answered in order, and only one is
-// open at a time.
-func idOr(id []byte) []byte {
-	if id == nil {
-		return []byte("null")
-	}
-	return id
 }
 
 // streamNamed returns the id of a stream from the result of a call: the result itself if it is a string or a number, or
