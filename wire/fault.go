@@ -95,6 +95,18 @@ func (f Fault) WithHint(hint string) *Fault {
 	return &f
 }
 
+// WithFix returns a copy of f with that hint and fix.
+func (f Fault) WithFix(hint string, fix []string) *Fault {
+	f.Hint, f.Fix = hint, fix
+	return &f
+}
+
+// About returns a copy of f whose message begins with subject and a colon.
+func (f Fault) About(subject string) *Fault {
+	f.Message = subject + ": " + f.Message
+	return &f
+}
+
 // WithMethod returns a copy of f that names a method. If f already names one, it stays.
 func (f Fault) WithMethod(method string) *Fault {
 	f.Method = cmp.Or(f.Method, method)

@@ -233,6 +233,16 @@ func Map[T, U any](list []T, f func(T) U) (all []U) {
 	return all
 }
 
+// Find returns the first element of list for which is returns true, or nil.
+func Find[T any](list []T, is func(*T) bool) *T {
+	for i := range list {
+		if is(&list[i]) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
 // SetOf returns a set of the given names.
 func SetOf(names []string) map[string]bool {
 	set := map[string]bool{}

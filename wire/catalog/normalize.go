@@ -39,7 +39,7 @@ func Normalize(c *Catalog) {
 	}
 	c.Classes = classes
 	moved.put("classes", others)
-	moved.object("constants", &c.Constants)
+	moved.unless(isObject, "constants", &c.Constants)
 	c.Defs = moved.schemas("$defs", c.Defs)
 	c.Extra = moved.into(c.Extra)
 	c.Info.Extra = new(misplaced).into(c.Info.Extra)
@@ -51,11 +51,11 @@ func normalizeMethod(m *Method) {
 		moved.Add("kind", scan.AppendQuoted(nil, string(m.Kind)))
 		m.Kind = ""
 	}
-	moved.schema("params", &m.Params)
-	moved.schema("result", &m.Result)
+	moved.unless(isSchema, "params", &m.Params)
+	moved.unless(isSchema, "result", &m.Result)
 	m.Events = moved.schemas("events", m.Events)
-	moved.object("hints", &m.Hints)
-	moved.object("cache", &m.Cache)
+	moved.unless(isObject, "hints", &m.Hints)
+	moved.unless(isObject, "cache", &m.Cache)
 	if age := scan.Get(m.Cache, "max-age"); age != nil && (age[0] < '0' || age[0] > '9') {
 		moved.Add("cache", m.Cache)
 		m.Cache = nil
@@ -72,17 +72,9 @@ func (o *misplaced) put(key string, list []json.RawMessage) {
 	}
 }
 
-// object moves *val to o unless it is an object.
-func (o *misplaced) object(key string, val *json.RawMessage) {
-	if len(*val) > 0 && !isObject(*val) {
-		o.Add(key, *val)
-		*val = nil
-	}
-}
-
-// schema moves *val to o unless it is a schema.
-func (o *misplaced) schema(key string, val *json.RawMessage) {
-	if len(*val) > 0 && !isSchema(*val) {
+// unless moves *val to o unless it has the type that is reports.
+func (o *misplaced) unless(is func(raw json.RawMessage) bool, key string, val *json.RawMessage) {
+	if len(*val) > 0 && !is(*val) {
 		o.Add(key, *val)
 		*val = nil
 	}
@@ -108,9 +100,7 @@ func (o *misplaced) schemas(key string, have map[string]json.RawMessage) map[str
 
 // into returns extra with the misplaced members. An extra that is not an object becomes one of them.
 func (o misplaced) into(extra json.RawMessage) json.RawMessage {
-	if len(extra) > 0 && !isObject(extra) {
-		o.Add("extra", extra)
-	}
+	o.unless(isObject, "extra", &extra)
 	return merge(extra, o.EndOrNil())
 }
 

@@ -21,9 +21,7 @@ func Load(file string) (*Catalog, error) {
 	}
 	c, err := Parse(userfile.Unmarked(b))
 	if err != nil {
-		f := *wire.AsFault(err)
-		f.Message = file + ": " + f.Message
-		return nil, &f
+		return nil, wire.AsFault(err).About(file)
 	}
 	return c, nil
 }
@@ -55,8 +53,8 @@ func Parse(b []byte) (*Catalog, error) {
 func syntax(b []byte) error {
 	var v json.RawMessage
 	err := json.Unmarshal(b, &v)
-	var se *json.SyntaxError
-	if !errors.As(err, &se) {
+	se, ok := errors.AsType[*json.SyntaxError](err)
+	if !ok {
 		return err
 	}
 	at := min(max(int(se.Offset)-1, 0), len(b))
@@ -100,7 +98,7 @@ func read(what string, b []byte, at string, more *json.RawMessage, places map[st
 	for key, val := range scan.Named(b) {
 		put := places[key]
 		if key == "extra" {
-			put = extra(more)
+			put = only(more, isObject, "it must be an object")
 		}
 		if put == nil {
 			others.Add(key, val)
@@ -152,8 +150,8 @@ func (d *Method) decode(b []byte, at string) error {
 		"name":        is(&d.Name, "a string"),
 		"kind":        func(at string, raw json.RawMessage) error { return kind(at, raw, &d.Kind) },
 		"description": is(&d.Description, "a string"),
-		"params":      schema(&d.Params),
-		"result":      schema(&d.Result),
+		"params":      only(&d.Params, isSchema, "a schema must be an object, true or false"),
+		"result":      only(&d.Result, isSchema, "a schema must be an object, true or false"),
 		"events":      is(&d.Events, "an object of schemas"),
 		"effects":     is(&d.Effects, "an array of strings"),
 		"hints":       whole(&d.Hints),
@@ -211,22 +209,11 @@ func kind(at string, raw json.RawMessage, k *Kind) error {
 	return fmt.Errorf("%s: unknown kind %q; use one of %s", at, *k, strings.Join(known, ", "))
 }
 
-// schema returns a place for a schema.
-func schema(v *json.RawMessage) place {
+// only returns a place for a value of the type that is reports. want describes the type.
+func only(v *json.RawMessage, is func(raw json.RawMessage) bool, want string) place {
 	return func(at string, raw json.RawMessage) error {
-		if !isSchema(raw) {
-			return fmt.Errorf("%s: a schema must be an object, true or false", at)
-		}
-		*v = raw
-		return nil
-	}
-}
-
-// extra returns a place for the member extra, which must be an object.
-func extra(v *json.RawMessage) place {
-	return func(at string, raw json.RawMessage) error {
-		if !isObject(raw) {
-			return fmt.Errorf("%s: it must be an object", at)
+		if !is(raw) {
+			return fmt.Errorf("%s: %s", at, want)
 		}
 		*v = raw
 		return nil
@@ -238,10 +225,7 @@ func merge(extra, more json.RawMessage) json.RawMessage {
 	if more == nil {
 		return extra
 	}
-	has := map[string]bool{}
-	for key := range scan.Named(extra) {
-		has[key] = true
-	}
+	has := wire.SetOf(Keys(extra))
 	var o scan.Object
 	o.Members(extra)
 	for key, val := range scan.Named(more) {

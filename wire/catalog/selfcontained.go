@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -51,10 +52,7 @@ func (c *Catalog) WithDefs(schema json.RawMessage) json.RawMessage {
 // UsedDefs returns the $defs of c that a schema uses, directly or through other definitions. It omits those that own
 // contains, an object or nil.
 func (c *Catalog) UsedDefs(schema, own []byte) map[string]json.RawMessage {
-	used, owned := map[string]json.RawMessage{}, map[string]bool{}
-	for name := range scan.Named(own) {
-		owned[name] = true
-	}
+	used, owned := map[string]json.RawMessage{}, wire.SetOf(Keys(own))
 	var find func(in []byte)
 	find = func(in []byte) {
 		for ref := range Refs(in) {

@@ -15,12 +15,7 @@ func (c *Catalog) Method(name string) *Method {
 	if c == nil {
 		return nil
 	}
-	for i := range c.Methods {
-		if c.Methods[i].Name == name {
-			return &c.Methods[i]
-		}
-	}
-	return nil
+	return wire.Find(c.Methods, func(m *Method) bool { return m.Name == name })
 }
 
 // Names returns the names of the methods in order.

@@ -136,13 +136,9 @@ func (e Endpoint) Refused(f *wire.Fault) *Change {
 
 // alternative returns the first matching row of the table, or nil.
 func (e Endpoint) alternative(f *wire.Fault) *alternative {
-	for i := range alternatives {
-		a := &alternatives[i]
-		if (a.schemes == nil || slices.Contains(a.schemes, e.Address.Scheme)) && (a.to == nil || a.to[e.Address.Scheme] != "") && a.applies(f, e) {
-			return a
-		}
-	}
-	return nil
+	return wire.Find(alternatives, func(a *alternative) bool {
+		return (a.schemes == nil || slices.Contains(a.schemes, e.Address.Scheme)) && (a.to == nil || a.to[e.Address.Scheme] != "") && a.applies(f, e)
+	})
 }
 
 // Alternative returns a change of e to try after the failure f, and its reason, or nil. f is a failure to reach the

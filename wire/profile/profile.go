@@ -143,12 +143,7 @@ func Names() ([]string, error) {
 
 // Setting returns the setting for a key, or nil.
 func (p *Profile) Setting(key string) *Setting {
-	for i := range p.Settings {
-		if p.Settings[i].Key == key {
-			return &p.Settings[i]
-		}
-	}
-	return nil
+	return wire.Find(p.Settings, func(s *Setting) bool { return s.Key == key })
 }
 
 // Where returns the file, line and key of s.

@@ -100,13 +100,7 @@ func publish(o Options) *catalog.Catalog {
 	}
 	c := o.Catalog.Clone()
 	catalog.StripRun(c)
-	kept := c.Methods[:0]
-	for _, m := range c.Methods {
-		if o.allows(o.Name(m.Name)) {
-			kept = append(kept, m)
-		}
-	}
-	c.Methods = kept
+	c.Methods = slices.DeleteFunc(c.Methods, func(m catalog.Method) bool { return !o.allows(o.Name(m.Name)) })
 	c.Classes = slices.DeleteFunc(c.Classes, func(class json.RawMessage) bool {
 		name, ok := scan.Text(scan.Get(class, "name"))
 		return ok && !o.allowsClass(name)
@@ -206,8 +200,8 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 
 // checked warns about hook output that does not match the catalog, and returns an error without details for the peer.
 func (r *responder) checked(err error) error {
-	var unfit *unfitError
-	if !errors.As(err, &unfit) {
+	unfit, ok := errors.AsType[*unfitError](err)
+	if !ok {
 		return err
 	}
 	r.bound.Failed(unfit.method, err.Error())
