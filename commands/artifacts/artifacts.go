@@ -167,11 +167,8 @@ const maxShown = 81
 
 // about adds the artifact's name to a failure.
 func about(name string, err error) error {
-	f := wire.AsFault(err)
-	if f == nil {
-		return err
+	if f := wire.AsFault(err); f != nil {
+		return f.About(fmt.Sprintf("artifact %q", format.Cut(name, maxShown)))
 	}
-	g := *f
-	g.Message = fmt.Sprintf("artifact %q: %s", format.Cut(name, maxShown), f.Message)
-	return &g
+	return err
 }

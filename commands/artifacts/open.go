@@ -100,10 +100,7 @@ func (s *Saver) remote(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 			WithHint("allow it with --artifact-host HOST[:PORT]")
 	}
 	u.User = nil
-	b := &body{idle: s.Idle}
-	if b.idle <= 0 {
-		b.idle = DefaultIdle
-	}
+	b := &body{idle: cmp.Or(s.Idle, DefaultIdle)}
 	ctx, b.cancel = context.WithCancelCause(ctx)
 	b.timer = time.AfterFunc(b.idle, func() {
 		b.cancel(wire.NewFault(wire.Timeout, "the host sent no data for "+b.idle.String(), nil))

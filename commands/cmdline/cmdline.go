@@ -4,7 +4,6 @@
 package cmdline
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -203,8 +202,7 @@ func (l *CommandLine) Lookup(name string) *Flag {
 // unknown returns the Fault for an unknown flag. value (if given) and rest follow the flag.
 func (l *CommandLine) unknown(word, value string, given bool, rest []string) error {
 	f := l.Usage("there is no flag %s", word)
-	names := []string{"help", "version"}
-	names = append(names, wire.Map(l.Cmd.Flags, func(known *Flag) string { return known.Name })...)
+	names := append([]string{"help", "version"}, wire.Map(l.Cmd.Flags, func(known *Flag) string { return known.Name })...)
 	at := len(l.Words) - len(rest) - 1
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	instead := func(flag string) []string { // returns the line with another flag and the same value
@@ -270,6 +268,5 @@ func ownerOf(root *Command, flag string) (owner string) {
 
 // Usage returns a usage Fault with a hint that names the command's help.
 func (l *CommandLine) Usage(format string, args ...any) *wire.Fault {
-	return wire.NewFault(wire.Usage, fmt.Sprintf(format, args...), nil).
-		WithHint("see rpcx " + strings.Join(append(slices.Clone(l.Path), "--help"), " "))
+	return wire.Usagef(format, args...).WithHint("see rpcx " + strings.Join(append(slices.Clone(l.Path), "--help"), " "))
 }

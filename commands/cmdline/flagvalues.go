@@ -1,6 +1,7 @@
 package cmdline
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -32,12 +33,7 @@ func (d *Duration) Set(text string) error {
 func (d *Duration) Get() any { return time.Duration(*d) }
 
 // Or returns the duration, or usual without the flag.
-func (d Duration) Or(usual time.Duration) time.Duration {
-	if d == 0 {
-		return usual
-	}
-	return time.Duration(d)
-}
+func (d Duration) Or(usual time.Duration) time.Duration { return cmp.Or(time.Duration(d), usual) }
 
 // A Size is a flag value in bytes: "1000", "64K", "64MiB", "1G".
 type Size int

@@ -66,11 +66,7 @@ func (l *CommandLine) habitOf(word string) *habit {
 	case word == "--json" && len(l.Args) == 0:
 		return nil
 	}
-	i := slices.IndexFunc(habits, func(h habit) bool { return slices.Contains(h.names, word) })
-	if i < 0 {
-		return nil
-	}
-	return &habits[i]
+	return wire.Find(habits, func(h *habit) bool { return slices.Contains(h.names, word) })
 }
 
 // fix returns the line with a replacement for the flag at the index at, or nil.
@@ -141,8 +137,7 @@ func (l *CommandLine) unknownCommand(word string, rest, names []string) *wire.Fa
 	if synonym != nil { // otherwise the similar name session would be suggested for version
 		names = nil
 	}
-	f := wire.Usagef("there is no command %q", word)
-	f.Hint = strings.Join(append(append([]string{"see", "rpcx"}, l.Path...), "--help"), " ")
+	f := l.Usage("there is no command %q", word)
 	before := l.Words[:len(l.Words)-len(rest)-1]
 	instead := func(hint string, words ...string) *wire.Fault {
 		f.Hint, f.Fix = hint, l.Reparsed(before, words, rest)

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/urfave/cli/v3"
+
+	"rpcx/wire"
 )
 
 // Execute runs the command of l. The library sets the flags and runs the action. Execute calls started between the two.
@@ -18,9 +20,7 @@ func Execute(ctx context.Context, l *CommandLine, started func()) error {
 		OnUsageError:   func(_ context.Context, _ *cli.Command, err error, _ bool) error { return l.wrong(err) },
 		ExitErrHandler: func(context.Context, *cli.Command, error) {}, // without it, the library ends the process
 	}
-	for _, f := range l.Cmd.Flags {
-		c.Flags = append(c.Flags, f)
-	}
+	c.Flags = wire.Map(l.Cmd.Flags, func(f *Flag) cli.Flag { return f })
 	return c.Run(ctx, append([]string{"rpcx"}, l.Flags...))
 }
 

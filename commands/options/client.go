@@ -4,6 +4,7 @@ package options
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"rpcx/commands/cmdline"
@@ -42,13 +43,8 @@ func (c *Client) Flags(run *env.Env, idle string) []*cmdline.Flag {
 
 // ConnectingFlags returns the flags without those for output, for a command that does not print the peer's messages.
 func (c *Client) ConnectingFlags(run *env.Env, idle string) []*cmdline.Flag {
-	var all []*cmdline.Flag
-	for _, group := range [][]*cmdline.Flag{
-		c.Conn.Flags(), c.Conn.KeptFlags(), c.Handshake.flags(), c.Time.flags(idle), c.Hooks.Flags(), c.Record.Flags(), {writeOutFlag(run)}, run.Common.Flags(),
-	} {
-		all = append(all, group...)
-	}
-	return all
+	return slices.Concat(c.Conn.Flags(), c.Conn.KeptFlags(), c.Handshake.flags(), c.Time.flags(idle), c.Hooks.Flags(), c.Record.Flags(),
+		[]*cmdline.Flag{writeOutFlag(run)}, run.Common.Flags())
 }
 
 // Calls sets Own to METHOD, the first of args, if there is one.

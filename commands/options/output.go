@@ -137,10 +137,8 @@ func (o *Output) compares(l *cmdline.CommandLine) error {
 			if !ok {
 				continue
 			}
-			f := wire.NewFault(wire.Usage, fmt.Sprintf("--%s %s is an assignment, which is always true", group.flag, wire.Quote(source)), nil)
-			f.Hint = "compare with =="
-			f.Fix = l.WithFlag("--"+group.flag+"="+source, "--"+group.flag+"="+better)
-			return f
+			return wire.Usagef("--%s %s is an assignment, which is always true", group.flag, wire.Quote(source)).
+				WithFix("compare with ==", l.WithFlag("--"+group.flag+"="+source, "--"+group.flag+"="+better))
 		}
 	}
 	return nil

@@ -101,10 +101,11 @@ func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recor
 		return nil, err
 	}
 	run.AtEnd = append(run.AtEnd, func() error {
-		if err := rec.Close(); err != nil && r.failed != tapeContinue {
-			return err
+		err := rec.Close()
+		if r.failed == tapeContinue {
+			return nil
 		}
-		return nil
+		return err
 	})
 	return rec, nil
 }
@@ -129,9 +130,7 @@ func Paths(flag string, sources []string) (all []*jq.Paths, err error) {
 	for _, src := range sources {
 		p, err := jq.CompilePaths(src)
 		if err != nil {
-			f := *wire.AsFault(err)
-			f.Message = flag + ": " + f.Message
-			return nil, &f
+			return nil, wire.AsFault(err).About(flag)
 		}
 		all = append(all, p)
 	}

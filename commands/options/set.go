@@ -36,19 +36,13 @@ func (s *Settings) Flags() []*cmdline.Flag {
 
 // Members returns an object with the extra members of each request, or nil.
 func (s *Settings) Members(l *cmdline.CommandLine, e endpoint.Endpoint) (json.RawMessage, error) {
-	members, _, err := s.split(l, e)
+	members, _, err := s.Split(l, e)
 	return members, err
 }
 
-// Handshake returns an object with the values of the handshake, or nil.
-func (s *Settings) Handshake(l *cmdline.CommandLine, e endpoint.Endpoint) (json.RawMessage, error) {
-	_, values, err := s.split(l, e)
-	return values, err
-}
-
-// split returns the members of requests and the values of the handshake, each as an object or nil. It rejects names and
+// Split returns the members of requests and the values of the handshake, each as an object or nil. It rejects names and
 // types that the dialect does not declare, and values without an effect.
-func (s *Settings) split(l *cmdline.CommandLine, e endpoint.Endpoint) (members, handshake json.RawMessage, err error) {
+func (s *Settings) Split(l *cmdline.CommandLine, e endpoint.Endpoint) (members, handshake json.RawMessage, err error) {
 	if len(s.given) == 0 {
 		return nil, nil, nil
 	}
@@ -59,9 +53,7 @@ func (s *Settings) split(l *cmdline.CommandLine, e endpoint.Endpoint) (members, 
 	}
 	r, err := params.Parse(context.Background(), s.given, params.Options{})
 	if f := wire.AsFault(err); f != nil {
-		g := *f
-		g.Message = "--set: " + f.Message
-		return nil, nil, &g
+		return nil, nil, f.About("--set")
 	}
 	var request, initial scan.Object
 	for name, val := range scan.Named(r.Params) {
@@ -115,11 +107,7 @@ func Settable(e endpoint.Endpoint, requests bool) []dialect.Setting {
 
 // setting returns the dialect's declaration of a name, or nil.
 func setting(e endpoint.Endpoint, name string) *dialect.Setting {
-	all := e.Spec().Params.Settings
-	if i := slices.IndexFunc(all, func(d dialect.Setting) bool { return d.Name == name }); i >= 0 {
-		return &all[i]
-	}
-	return nil
+	return wire.Find(e.Spec().Params.Settings, func(d *dialect.Setting) bool { return d.Name == name })
 }
 
 // Handshake contains the flags for the local side's values in a handshake.
@@ -144,7 +132,7 @@ func (h *Handshake) Apply(run *env.Env, e *endpoint.Endpoint, o *session.Options
 		e.Plugin = dialect.PluginOptions{NoEnvironment: h.NoEnvironment, ShutdownTimeout: time.Duration(h.Shutdown)}
 	}
 	o.Info, o.Resume = catalog.Info{Name: "rpcx", Version: env.Version()}, h.resume
-	_, o.Settings, err = h.Set.split(run.Line, *e)
+	_, o.Settings, err = h.Set.Split(run.Line, *e)
 	return err
 }
 

@@ -84,13 +84,12 @@ func (s *Situation) Applies(flag string) bool { return s.refusal(flag) == nil }
 
 // refusal returns the row of the table that excludes a flag in s, or nil.
 func (s *Situation) refusal(flag string) *row {
-	for i := range table {
-		r := &table[i]
-		if slices.Contains(r.flags, flag) && (r.commands == nil || slices.Contains(r.commands, s.Command)) && !r.needs.holds(s) {
-			return r
-		}
-	}
-	return nil
+	return wire.Find(table, func(r *row) bool { return r.concerns(flag, s.Command) && !r.needs.holds(s) })
+}
+
+// concerns reports whether r is about a flag of a command.
+func (r *row) concerns(flag, command string) bool {
+	return slices.Contains(r.flags, flag) && (r.commands == nil || slices.Contains(r.commands, command))
 }
 
 // Check returns a usage Fault for the first flag on the command line that has no effect in s. A user who gives
@@ -112,27 +111,25 @@ func (s Situation) Check(l *cmdline.CommandLine) error {
 
 // fault returns the usage Fault for a flag that row r excludes.
 func (s *Situation) fault(l *cmdline.CommandLine, r *row, flag string) *wire.Fault {
-	var f *wire.Fault
 	switch name := s.session(); {
 	case r.needs == newConnection && name != "":
-		f = l.Usage("--%s is for opening a connection, but @%s is already connected", flag, name)
+		there := flag
 		if flag == "strict" {
-			flag = "noise 0"
+			there = "noise 0"
 		}
-		f.Hint = "use it where you open the session: rpcx connect ENDPOINT --session " + name + " --" + flag + " …"
-		return f
+		return l.Usage("--%s is for opening a connection, but @%s is already connected", flag, name).
+			WithHint("use it where you open the session: rpcx connect ENDPOINT --session " + name + " --" + there + " …")
 	case r.with != "":
 		return l.Usage("--%s needs %s", flag, r.with)
 	}
-	f = l.Usage("--%s does not apply to %s", flag, s.String())
-	f.Hint = "it needs " + r.needs.says()
+	hint := "it needs " + r.needs.says()
 	switch {
 	case flag == "set" && len(s.Dials) > 0 && all.Pages().Exists(s.Dials[0].Dialect):
-		f.Hint = "its dialect file declares no such values with [set]"
+		hint = "its dialect file declares no such values with [set]"
 	case r.needs.has != nil:
-		f.Hint += " (" + dialectsWith(r.needs.has)[0] + "+ before the endpoint)"
+		hint += " (" + dialectsWith(r.needs.has)[0] + "+ before the endpoint)"
 	}
-	return f
+	return l.Usage("--%s does not apply to %s", flag, s.String()).WithHint(hint)
 }
 
 // Settable lists the values for --set in s, for help.
@@ -179,7 +176,7 @@ func Describe(c *cmdline.Command, words ...string) {
 func describe(f *cmdline.Flag, command string) {
 	for _, r := range table {
 		switch {
-		case !slices.Contains(r.flags, f.Name) || r.commands != nil && !slices.Contains(r.commands, command):
+		case !r.concerns(f.Name, command):
 		case r.with == "":
 			f.Needs = r.needs.says()
 			if r.needs.has != nil {

@@ -165,7 +165,7 @@ func having(says string, holds func(e endpoint.Endpoint) bool) *property {
 // probing returns p, which network endpoints also meet with --probe, because the peer may use TLS.
 func probing(p *property) *property {
 	return &property{says: p.says, holds: func(s *Situation) bool {
-		return p.holds(s) || s.has != nil && s.has("probe") && network.holds(s)
+		return p.holds(s) || s.Has("probe") && network.holds(s)
 	}}
 }
 
@@ -200,13 +200,8 @@ func inDialect(has func(d dialect.Spec) bool) *property {
 }
 
 // dialectsWith returns the names of the dialects that satisfy a condition.
-func dialectsWith(has func(d dialect.Spec) bool) (names []string) {
-	for _, name := range all.Names() {
-		if has(all.Named(name)) {
-			names = append(names, name)
-		}
-	}
-	return names
+func dialectsWith(has func(d dialect.Spec) bool) []string {
+	return slices.DeleteFunc(all.Names(), func(name string) bool { return !has(all.Named(name)) })
 }
 
 func inAny(s *Situation, has func(d dialect.Spec) bool) bool {

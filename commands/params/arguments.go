@@ -25,7 +25,6 @@ func ParseArguments(words []string, o Options) (Arguments, error) {
 	p := &parser{ctx: context.Background(), args: words, o: o} // no schema applies
 	var a Arguments
 	var list []json.RawMessage
-	hooks := map[string]string{}
 	for i, word := range words {
 		if IsKeyOp(word) {
 			if err := p.readKey(i); err != nil {
@@ -38,7 +37,7 @@ func ParseArguments(words []string, o Options) (Arguments, error) {
 			return a, err
 		}
 		if hook != "" {
-			hooks[fmt.Sprintf("/args/%d", len(list))] = hook
+			wire.Put(&a.Funcs, fmt.Sprintf("/args/%d", len(list)), hook)
 		}
 		list = append(list, v)
 	}
@@ -49,10 +48,7 @@ func ParseArguments(words []string, o Options) (Arguments, error) {
 		a.Kwargs = p.built.json()
 	}
 	for at, hook := range p.funcs {
-		hooks["/kwargs"+at] = hook
-	}
-	if len(hooks) > 0 {
-		a.Funcs = hooks
+		wire.Put(&a.Funcs, "/kwargs"+at, hook)
 	}
 	return a, nil
 }

@@ -97,17 +97,7 @@ func (p *parser) check(r Result) error {
 	if p.o.Typer == nil || p.o.NoCheck {
 		return nil
 	}
-	if len(r.Funcs) > 0 {
-		switch err := p.checkAround(r); {
-		case err == nil:
-			return nil
-		case p.ctx.Err() != nil:
-			return p.ctx.Err()
-		default:
-			return misfit(err, "")
-		}
-	}
-	err := p.o.Typer.Check(p.ctx, r.Params)
+	err := p.checkAround(r)
 	switch {
 	case err == nil:
 		return nil
@@ -115,6 +105,9 @@ func (p *parser) check(r Result) error {
 		return p.ctx.Err()
 	}
 	f := misfit(err, "")
+	if len(r.Funcs) > 0 {
+		return f
+	}
 	if better := p.repair(r.Params); better != nil {
 		f.Err = &ArgError{Args: []string{string(better)}, Err: err}
 	}
@@ -124,8 +117,8 @@ func (p *parser) check(r Result) error {
 // reread reads key=text as JSON if err shows that the schema does not allow a string there. Only a check of all params
 // shows this if another member selects the alternative of the schema. reread reports whether it changed a value.
 func (p *parser) reread(r *Result, err error) bool {
-	var m *schema.Mismatch
-	if !errors.As(err, &m) || m.Rule != "type" || p.built == nil {
+	m, ok := errors.AsType[*schema.Mismatch](err)
+	if !ok || m.Rule != "type" || p.built == nil {
 		return false
 	}
 	i := slices.Index(p.texts, m.Pointer)
@@ -156,9 +149,7 @@ func misfit(err error, arg string) *wire.Fault {
 	if m.Rule == "required" && m.Given == "" && len(m.Value) <= maxExample {
 		example := scan.AppendQuoted(nil, m.Property)
 		if m.Value != nil {
-			example = append(example, ':')
-			example = append(example, m.Value...)
-			f.Hint = fmt.Sprintf("for example %s", exampleOf(m, string(example)))
+			f.Hint = "for example " + exampleOf(m, string(example)+":"+string(m.Value))
 		}
 	}
 	return f

@@ -18,8 +18,8 @@ var shallowRules = []string{
 // standIns are the values that replace a function during a check.
 var standIns = []string{`{}`, `""`, `0`, `[]`, `true`, `null`}
 
-// checkAround checks params with functions. JSON Schema cannot describe a function, so checkAround ignores mismatches
-// that may be about a stand-in. It tries several stand-ins, because such a mismatch may hide a real one.
+// checkAround checks params, which may contain functions. JSON Schema cannot describe a function, so checkAround ignores
+// mismatches that may be about a stand-in. It tries several stand-ins, because such a mismatch may hide a real one.
 func (p *parser) checkAround(r Result) error {
 	for _, val := range standIns {
 		params := r.Params
@@ -36,8 +36,8 @@ func (p *parser) checkAround(r Result) error {
 
 // excused reports whether err may be about one of the functions.
 func excused(err error, funcs map[string]string) bool {
-	var m *schema.Mismatch
-	if !errors.As(err, &m) {
+	m, ok := errors.AsType[*schema.Mismatch](err)
+	if !ok {
 		return false
 	}
 	for at := range funcs {

@@ -153,13 +153,13 @@ func (p *parser) readBare() error {
 	if len(bare) > 1 && slices.Contains(p.args, "-") {
 		return fault("- reads all params from stdin; it cannot be combined with another bare argument", "-", "")
 	}
-	values := make([]json.RawMessage, len(bare))
-	for n, i := range bare {
+	var values []json.RawMessage
+	for _, i := range bare {
 		v, err := p.bare(i)
 		if err != nil {
 			return err
 		}
-		values[n] = v
+		values = append(values, v)
 	}
 	one, keys := scan.Type(values[0]), len(p.args) > len(bare)
 	switch {

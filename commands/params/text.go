@@ -35,8 +35,8 @@ func oneValue(b []byte) (json.RawMessage, error) {
 
 // place adds line and column to an error in text of several lines.
 func place(b []byte, err error) error {
-	var se *scan.Error
-	if !errors.As(err, &se) || !strings.Contains(strings.TrimSpace(string(b)), "\n") {
+	se, ok := errors.AsType[*scan.Error](err)
+	if !ok || !strings.Contains(strings.TrimSpace(string(b)), "\n") {
 		return err
 	}
 	before := string(b[:min(max(se.Offset, 0), len(b))])
@@ -80,14 +80,12 @@ func parsePath(key string) (path []step, err error) {
 
 // names returns a path in the form for a Typer.
 func names(path []step) []string {
-	list := make([]string, len(path))
-	for i, s := range path {
-		list[i] = s.name
+	return wire.Map(path, func(s step) string {
 		if s.more {
-			list[i] = schema.Append
+			return schema.Append
 		}
-	}
-	return list
+		return s.name
+	})
 }
 
 // clip quotes a redacted and shortened word for a message.
@@ -104,11 +102,12 @@ func source(name string) string {
 
 // Shown returns word with its secrets redacted.
 func Shown(word string) string {
-	if key, op, value := splitKey(word); op != "" {
-		if redact.SecretName(key) {
-			return key + op + "…"
-		}
+	switch key, op, value := splitKey(word); {
+	case op == "":
+		return string(redact.JSON([]byte(word)))
+	case redact.SecretName(key):
+		return key + op + "…"
+	default:
 		return key + op + string(redact.JSON([]byte(value)))
 	}
-	return string(redact.JSON([]byte(word)))
 }

@@ -121,8 +121,8 @@ func (p *parser) typed(i int, path []step, value string) (json.RawMessage, error
 
 // wantsArray reports whether a value fails because the schema requires an array.
 func wantsArray(err error) bool {
-	var m *schema.Mismatch
-	return errors.As(err, &m) && m.Rule == "type" && strings.HasSuffix(m.Message, "want array")
+	m, ok := errors.AsType[*schema.Mismatch](err)
+	return ok && m.Rule == "type" && strings.HasSuffix(m.Message, "want array")
 }
 
 // textOf returns text as a JSON string.

@@ -106,7 +106,7 @@ func (o *Options) Bridge(ctx context.Context, run *env.Env, listen, to endpoint.
 	if err != nil {
 		return nil, err
 	}
-	settings, err := o.set.Handshake(run.Line, to)
+	_, settings, err := o.set.Split(run.Line, to)
 	if err != nil {
 		return nil, err
 	}
