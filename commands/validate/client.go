@@ -23,13 +23,12 @@ func (o *validateOptions) checkClient(ctx context.Context, r *outcome) error {
 		return err
 	}
 	if r.target.Stdout() && command == nil && o.client.Conn.Listen.File == "" {
-		f := run.Line.Usage("the report and the line with the listen address would both go to stdout")
-		f.Hint = "write one of them to a file: --report " + o.report.String() + "=FILE, or --listening FILE"
-		return f
+		return run.Line.Usage("the report and the line with the listen address would both go to stdout").
+			WithHint("write one of them to a file: --report " + o.report.String() + "=FILE, or --listening FILE")
 	}
 	r.suite("rpcx validate --role client " + e.String())
 	j := &peerChecker{o: o, r: r, run: run, endpoint: e}
-	if j.watch, err = newWatch(j); err != nil {
+	if err := j.newWatch(); err != nil {
 		return err
 	}
 	if err := j.known(nil); err != nil {
@@ -72,9 +71,8 @@ func (o *validateOptions) checkClient(ctx context.Context, r *outcome) error {
 func (o *validateOptions) listenArgs(ctx context.Context, r *outcome) (endpoint.Endpoint, []string, error) {
 	run := r.run
 	if d := run.Line.Dash; d >= 0 && (d != 1 || len(run.Line.Args) == 1) || d < 0 && len(run.Line.Args) > 1 {
-		f := run.Line.Usage("--role client takes one LISTEN, and a command after --")
-		f.Hint = "rpcx validate --role client LISTEN -- COMMAND"
-		return endpoint.Endpoint{}, nil, f
+		return endpoint.Endpoint{}, nil, run.Line.Usage("--role client takes one LISTEN, and a command after --").
+			WithHint("rpcx validate --role client LISTEN -- COMMAND")
 	}
 	if len(o.try) > 0 || o.trust || o.intrusive {
 		return endpoint.Endpoint{}, nil, run.Line.Usage("--try, --trust-hints and --intrusive check servers; they do not apply to clients")
@@ -109,13 +107,11 @@ func (l *closeNotifier) CloseWith(code int, reason string) error {
 // over err, the status of the command.
 func (j *peerChecker) sumClients(n int, err error) error {
 	j.noteSkipped()
-	var own cmdline.CommandStatus
-	switch {
+	switch own, ok := errors.AsType[cmdline.CommandStatus](err); {
 	case n == 0 && wire.AsFault(err) == nil:
-		c := report.Case{Name: "a client connects", Error: "no client connected"}
-		j.r.add(c)
+		j.r.add(report.Case{Name: "a client connects", Error: "no client connected"})
 		return wire.NewFault(wire.Expectation, j.endpoint.String()+": no client connected", nil)
-	case errors.As(err, &own) && j.r.count.failed > 0:
+	case ok && j.r.count.failed > 0:
 		j.run.Console.Note(own.Text)
 		err = nil
 	}

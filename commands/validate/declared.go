@@ -45,10 +45,7 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 	case err == nil && discovery != "":
 		j.facts["discovery"] = []map[string]json.RawMessage{{"method": scan.AppendQuoted(nil, discovery)}}
 	}
-	j.catalog = described
-	if given != nil {
-		j.catalog = given
-	}
+	j.catalog = cmp.Or(given, described)
 	j.modules()
 	if j.declared, err = declared.New(ctx, j.catalog); err != nil {
 		return err

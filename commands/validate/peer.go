@@ -72,9 +72,8 @@ func (o *validateOptions) newPeerChecker(ctx context.Context, r *outcome) (*peer
 		return nil, err
 	}
 	if e.Socket != "" {
-		f := r.run.Line.Usage("%s is already connected, but checking its peer needs new connections", e)
-		f.Hint = "name the endpoint of the peer instead"
-		return nil, f
+		return nil, r.run.Line.Usage("%s is already connected, but checking its peer needs new connections", e).
+			WithHint("name the endpoint of the peer instead")
 	}
 	r.suite("rpcx validate " + e.String())
 	j := &peerChecker{o: o, r: r, run: r.run, endpoint: e, patience: time.Duration(o.client.Time.Idle)}
@@ -112,7 +111,7 @@ func (o *validateOptions) newPeerChecker(ctx context.Context, r *outcome) (*peer
 			}
 		}
 	}
-	if j.watch, err = newWatch(j); err != nil {
+	if err := j.newWatch(); err != nil {
 		return nil, err
 	}
 	return j, j.tapeOf(e.String())
@@ -144,9 +143,7 @@ func (j *peerChecker) all(ctx context.Context) error {
 // known returns an error if --disable names something that is neither a rule nor a probe.
 func (j *peerChecker) known(set []probes.Probe) error {
 	names := wire.Map(set, func(p probes.Probe) string { return p.Name })
-	for _, r := range declared.Rules {
-		names = append(names, r.Name)
-	}
+	names = append(names, wire.Map(declared.Rules, func(r declared.Rule) string { return r.Name })...)
 	if j.watch.check != nil {
 		names = append(names, namesOf(j.watch.check.set)...)
 	}

@@ -171,13 +171,12 @@ func (r *outcome) verdict(peer, checks string, early bool) error {
 		return wire.NewFault(wire.Expectation, text, nil)
 	case early && r.count.all > 0:
 		r.run.Console.Note(text)
-		return nil
 	case early:
-		return nil
 	case r.count.all == 0:
 		return wire.NewFault(wire.Expectation, peer+": nothing checked", nil)
+	default:
+		r.run.Console.Note(text + ": passed")
 	}
-	r.run.Console.Note(text + ": passed")
 	return nil
 }
 

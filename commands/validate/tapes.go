@@ -29,21 +29,17 @@ func (o *validateOptions) tapes(ctx context.Context, r *outcome, files []string)
 	var broken error
 	var bad []string
 	for _, file := range files {
-		ok, err := o.tape(ctx, r, file)
-		if err != nil && r.target.Wanted() && len(files) > 1 && wire.AsFault(err).Kind == wire.Usage {
+		switch ok, err := o.tape(ctx, r, file); {
+		case err == nil && !ok:
+			bad = append(bad, file)
+		case err == nil:
+		case r.target.Wanted() && len(files) > 1 && wire.AsFault(err).Kind == wire.Usage:
 			r.add(report.Case{Name: file, Error: err.Error()})
 			broken = errors.Join(broken, err) // the report has the error; the other tapes are still checked
-			continue
-		}
-		if err != nil && wire.AsFault(err).Kind == wire.Expectation { // nothing checked
+		case wire.AsFault(err).Kind == wire.Expectation: // nothing checked
 			broken = errors.Join(broken, err)
-			continue
-		}
-		if err != nil {
+		default:
 			return errors.Join(broken, err)
-		}
-		if !ok {
-			bad = append(bad, file)
 		}
 	}
 	return r.write(errors.Join(broken, sumTapes(bad, len(files))))
@@ -96,8 +92,7 @@ func (o *validateOptions) tape(ctx context.Context, r *outcome, file string) (bo
 	if err := t.all(ctx, lines); err != nil {
 		return false, err
 	}
-	line, cut := lines.Cut()
-	if cut {
+	if line, cut := lines.Cut(); cut {
 		t.cut = line
 		r.run.Console.Warn(fmt.Sprintf("%s ends inside line %d, which was not checked", name, line))
 	}
@@ -113,12 +108,8 @@ func nothingChecked(name, why string) error {
 // openTape reads the header of a tape. If the file is not a tape, the error suggests the other checks.
 func openTape(in io.Reader, file, name string) (*tape.Reader, error) {
 	lines, err := tape.NewReader(in, name)
-	if f := wire.AsFault(err); f != nil && f.Kind == wire.Usage {
-		f.Hint = "if it is not a tape, use --against OLD to compare catalogs, or --schema FILE to check values"
-		if strings.ContainsAny(file, " :") {
-			f.Hint = ""
-		}
-		return nil, f
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.Usage && !strings.ContainsAny(file, " :") {
+		return nil, f.WithHint("if it is not a tape, use --against OLD to compare catalogs, or --schema FILE to check values")
 	}
 	return lines, err
 }
@@ -141,7 +132,8 @@ func (t *tapeCheck) all(ctx context.Context, lines *tape.Reader) error {
 	for {
 		l, err := lines.Next()
 		if err == io.EOF {
-			break
+			found, err := t.End(ctx)
+			return errors.Join(err, t.printProblems(found))
 		}
 		if err != nil {
 			return err
@@ -160,8 +152,6 @@ func (t *tapeCheck) all(ctx context.Context, lines *tape.Reader) error {
 			return err
 		}
 	}
-	found, err := t.End(ctx)
-	return errors.Join(err, t.printProblems(found))
 }
 
 // printProblems prints problems, and stores the first problem of each rule for the report.

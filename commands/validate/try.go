@@ -37,9 +37,7 @@ func (o *validateOptions) given(functions bool) (all []call, err error) {
 		if ok {
 			c.params = scan.Trim([]byte(params))
 			if err := scan.Valid(c.params, wire.DefaultMaxDepth); err != nil {
-				f := wire.Usagef("--try %s: the params are not valid JSON: %v", text, err)
-				f.Hint = `write METHOD='{"key":"value"}'`
-				return nil, f
+				return nil, wire.Usagef("--try %s: the params are not valid JSON: %v", text, err).WithHint(`write METHOD='{"key":"value"}'`)
 			}
 			if functions {
 				c.funcs = map[string]string{}

@@ -144,9 +144,8 @@ func execute(ctx context.Context, run *env.Env, o *validateOptions) error {
 	case o.against != "":
 		return o.versions(ctx, r, args)
 	case len(args) == 0:
-		f := run.Line.Usage("nothing to check was given")
-		f.Hint = "give ENDPOINT or TAPE to check the rules of its dialect, --schema FILE to check values, or ENDPOINT --against FILE to compare catalogs"
-		return f
+		return run.Line.Usage("nothing to check was given").
+			WithHint("give ENDPOINT or TAPE to check the rules of its dialect, --schema FILE to check values, or ENDPOINT --against FILE to compare catalogs")
 	case o.role == "client":
 		return o.checkClient(ctx, r)
 	case isPeer(args[0]):

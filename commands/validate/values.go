@@ -133,16 +133,16 @@ func (r *outcome) sumValues(t tally, files int, schema string) error {
 	switch {
 	case t.all == 0:
 		return wire.NewFault(wire.Expectation, "there was no value to check with "+schema, nil)
-	case t.wrong == 0 && t.open > 0 && r.strict:
-		return wire.NewFault(wire.Expectation, t.skipped(), nil)
-	case t.wrong == 0 && t.open > 0:
-		r.run.Console.Note(of + ": no mismatch with " + schema + "; " + t.skipped())
-	case t.wrong == 0 && t.all == 1:
-		r.run.Console.Note(of + ", which matches " + schema)
-	case t.wrong == 0:
-		r.run.Console.Note(of + ", which all match " + schema)
-	default:
+	case t.wrong > 0:
 		return wire.NewFault(wire.Expectation, fmt.Sprintf("%d of %s %s not match %s", t.wrong, of, do, schema), nil)
+	case t.open > 0 && r.strict:
+		return wire.NewFault(wire.Expectation, t.skipped(), nil)
+	case t.open > 0:
+		r.run.Console.Note(of + ": no mismatch with " + schema + "; " + t.skipped())
+	case t.all == 1:
+		r.run.Console.Note(of + ", which matches " + schema)
+	default:
+		r.run.Console.Note(of + ", which all match " + schema)
 	}
 	return nil
 }

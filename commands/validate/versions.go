@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -20,9 +21,7 @@ import (
 // versions compares the catalog of a peer, or in a file, with an older one.
 func (o *validateOptions) versions(ctx context.Context, r *outcome, args []string) error {
 	if len(args) != 1 {
-		f := r.run.Line.Usage("--against takes one ENDPOINT or catalog, not %d", len(args))
-		f.Hint = "rpcx validate NEW --against OLD"
-		return f
+		return r.run.Line.Usage("--against takes one ENDPOINT or catalog, not %d", len(args)).WithHint("rpcx validate NEW --against OLD")
 	}
 	before, _, err := o.offered(ctx, r, o.against)
 	if err != nil {
@@ -90,9 +89,7 @@ func (r *outcome) sumVersions(found []validate.Problem, breaking int, now, again
 	case len(found) == 0:
 		r.run.Console.Note(now + " does not differ from " + against)
 	case breaking > 0:
-		f := wire.NewFault(wire.Expectation, text, nil)
-		f.Hint = "--allow breaking prints the differences without failing"
-		return f
+		return wire.NewFault(wire.Expectation, text, nil).WithHint("--allow breaking prints the differences without failing")
 	default:
 		r.run.Console.Note(text)
 	}
@@ -155,9 +152,7 @@ func ofTools(tools []byte) *catalog.Catalog {
 	c := &catalog.Catalog{Dialect: "mcp"}
 	for tool := range scan.Elements(tools) {
 		m := catalog.Method{Name: scan.String(scan.Get(tool, "name")), Kind: catalog.Call, Params: scan.Get(tool, "inputSchema"), Result: scan.Get(tool, "outputSchema")}
-		if m.Description = scan.String(scan.Get(tool, "description")); m.Description == "" {
-			m.Description = scan.String(scan.Get(tool, "title"))
-		}
+		m.Description = cmp.Or(scan.String(scan.Get(tool, "description")), scan.String(scan.Get(tool, "title")))
 		if extra := scan.Without(tool, "name", "description", "inputSchema", "outputSchema"); string(extra) != "{}" {
 			m.Extra = extra
 		}

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -28,21 +29,18 @@ type watch struct {
 	err      error
 }
 
-// newWatch returns a watch. If the dialect has no rules, it prints a note and checks nothing.
-func newWatch(j *peerChecker) (*watch, error) {
-	w := &watch{judged: "server"}
-	if j.o.role == "client" {
-		w.judged = "client"
-	}
+// newWatch sets the watch of j. If the dialect has no rules, it prints a note, and the watch checks nothing.
+func (j *peerChecker) newWatch() error {
+	j.watch = &watch{judged: cmp.Or(j.o.role, "server")}
 	if !rules.Has(j.endpoint.Dialect) {
 		j.skip("the rules", j.endpoint.Dialect+" has none")
-		return w, nil
+		return nil
 	}
 	set, err := rules.For(j.endpoint.Dialect)
 	if err == nil {
-		w.check, err = newRuleCheck(j.run, set, j.o.disable)
+		j.watch.check, err = newRuleCheck(j.run, set, j.o.disable)
 	}
-	return w, err
+	return err
 }
 
 // Write accepts whole lines of a tape. It never fails: errors in a rule are reported at the end.
