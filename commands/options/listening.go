@@ -1,6 +1,7 @@
 package options
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -37,12 +38,15 @@ func (l *Listening) Flags() []*cmdline.Flag {
 	}
 }
 
-// Access returns c with the rules for who may connect.
-func (l *Listening) Access(c transport.Config) (transport.Config, error) {
-	c.AllowOrigin, c.Public = l.origins, l.public
-	var err error
-	c.Token, err = readSecret("--token", string(l.token))
-	return c, err
+// Config returns the TransportConfig of c with the rules for who may connect.
+func (c *Connection) Config(ctx context.Context, run *env.Env) (transport.Config, error) {
+	cfg, err := TransportConfig(ctx, run, c)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.AllowOrigin, cfg.Public = c.Listen.origins, c.Listen.public
+	cfg.Token, err = readSecret("--token", string(c.Listen.token))
+	return cfg, err
 }
 
 // A tokenFile is the value of --token.

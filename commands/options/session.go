@@ -40,10 +40,7 @@ func ForSession(ctx context.Context, run *env.Env, c *Connection, h *Hooks) (ses
 		return session.Options{}, err
 	}
 	note := noter(run)
-	cfg, err := TransportConfig(ctx, run, c)
-	if err == nil {
-		cfg, err = c.Listen.Access(cfg)
-	}
+	cfg, err := c.Config(ctx, run)
 	return session.Options{
 		Offers: offers, Functions: h.Functions,
 		Transport: cfg,

@@ -76,10 +76,6 @@ const argumentsDescription = `ARGS are positional. rpcx reads an argument as JSO
 =TEXT is always text, and :=JSON is always JSON. @on=NAME is a callback that --on NAME=ANSWER
 answers. key=text, key:=json, key@=FILE, key:@=FILE and key@on=NAME are passed by name.`
 
-func verbCommands(run *env.Env) []*cmdline.Command {
-	return wire.Map(verbs, func(v verb) *cmdline.Command { return v.command(run) })
-}
-
 type verbOptions struct {
 	flags
 	values bool
@@ -154,8 +150,6 @@ func lasts(e endpoint.Endpoint) bool {
 
 // noSession returns the usage Fault for a command that needs an object but has a new connection.
 func noSession(run *env.Env, e endpoint.Endpoint) error {
-	f := run.Line.Usage("an object lives as long as its connection, but this command would open a new one")
-	f.Hint = "open a session and use its @NAME"
 	at := run.Line.Args[0]
 	if e.Demo == "" && !strings.HasPrefix(at, options.PluginDialect+"+") && !strings.HasPrefix(at, "@") {
 		at = options.PluginDialect + "+" + at
@@ -164,8 +158,8 @@ func noSession(run *env.Env, e endpoint.Endpoint) error {
 	if strings.HasPrefix(at, "@") {
 		more = append(more, "--dialect="+options.PluginDialect)
 	}
-	f.Fix = run.Line.ForCommand("connect", []string{at}, more...)
-	return f
+	return run.Line.Usage("an object lives as long as its connection, but this command would open a new one").
+		WithFix("open a session and use its @NAME", run.Line.ForCommand("connect", []string{at}, more...))
 }
 
 // call returns the operation for the words after the endpoint.

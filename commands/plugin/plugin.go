@@ -56,7 +56,7 @@ func Command(run *env.Env) *cmdline.Command {
 		Usage:       "use or serve a Scriptling plugin",
 		Args:        "describe|call|new|method|get|set|destroy|run|serve ...",
 		Description: description,
-		Commands: append(verbCommands(run),
+		Commands: append(wire.Map(verbs, func(v verb) *cmdline.Command { return v.command(run) }),
 			describeCommand(run), runCommand(run), serveCommand(run)),
 	}
 }

@@ -89,11 +89,8 @@ func perform(p *request.ResponsePrinter, steps []*step) error {
 
 // fault returns err with the number of its step.
 func (s *step) fault(err error) error {
-	f := wire.AsFault(err)
-	if f == nil {
-		return err
+	if f := wire.AsFault(err); f != nil {
+		return f.About(fmt.Sprintf("step %d", s.number))
 	}
-	g := *f
-	g.Message = fmt.Sprintf("step %d: %s", s.number, f.Message)
-	return &g
+	return err
 }

@@ -26,18 +26,12 @@ type serveOptions struct {
 
 func serveCommand(run *env.Env) *cmdline.Command {
 	o := &serveOptions{}
-	var flags []*cmdline.Flag
-	for _, group := range [][]*cmdline.Flag{
-		{
-			cmdline.Text(groupPlugin, "listen", "", "serve on `ENDPOINT`, such as http://127.0.0.1:0/, instead of stdin and stdout", &o.listen),
-			cmdline.Text(groupPlugin, "name", "", "set the library's name to `NAME` (by default, the catalog's name, or \"plugin\")", &o.name),
-			cmdline.Text(groupPlugin, "lib-version", "", "set the library's version to `VERSION`", &o.version),
-			cmdline.Text(groupPlugin, "description", "", "set the library's description to `TEXT`", &o.description),
-		},
-		o.Options.Flags(run),
-	} {
-		flags = append(flags, group...)
-	}
+	flags := append([]*cmdline.Flag{
+		cmdline.Text(groupPlugin, "listen", "", "serve on `ENDPOINT`, such as http://127.0.0.1:0/, instead of stdin and stdout", &o.listen),
+		cmdline.Text(groupPlugin, "name", "", "set the library's name to `NAME` (by default, the catalog's name, or \"plugin\")", &o.name),
+		cmdline.Text(groupPlugin, "lib-version", "", "set the library's version to `VERSION`", &o.version),
+		cmdline.Text(groupPlugin, "description", "", "set the library's description to `TEXT`", &o.description),
+	}, o.Options.Flags(run)...)
 	return &cmdline.Command{
 		Name: "serve", Usage: "serve hooks as a plugin", Args: "[-- COMMAND ARGS...]",
 		Description: serveDescription,

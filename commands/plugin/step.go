@@ -76,13 +76,7 @@ func (s *step) read(raw []byte, named map[string]bool) error {
 	if s.verb.name == "" {
 		return errors.New("it has none of " + strings.Join(wire.Map(verbs, func(v verb) string { return v.name }), ", "))
 	}
-	if err := s.checkOn(named); err != nil {
-		return err
-	}
-	if err := s.checkArgs(); err != nil {
-		return err
-	}
-	return s.checkReferences(named)
+	return cmp.Or(s.checkOn(named), s.checkArgs(), s.checkReferences(named))
 }
 
 // checkArgs returns an error for arguments that the verb does not accept.

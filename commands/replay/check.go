@@ -103,10 +103,7 @@ func (o *replayOptions) transportConfig(ctx context.Context, run *env.Env) (cfg 
 		err = options.ApplyTo(run, to)
 	}
 	if err == nil {
-		cfg, err = options.TransportConfig(ctx, run, &o.conn)
-	}
-	if err == nil {
-		cfg, err = o.conn.Listen.Access(cfg)
+		cfg, err = o.conn.Config(ctx, run)
 	}
 	return cfg, err
 }

@@ -4,6 +4,7 @@ package replay
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -97,9 +98,7 @@ func (o *replayOptions) flags(run *env.Env) []*cmdline.Flag {
 		cmdline.Generic(groupCompare, "report", "`tap|junit|json[=FILE]`: write a report for CI systems, with a test for each tape", &o.report),
 		cmdline.Number(groupCompare, "jobs", "play up to `N` tapes at once (1)", 1, &o.jobs),
 	}
-	flags = append(flags, o.view.Flags()...)
-	flags = append(flags, o.conn.Flags()...)
-	return append(flags, run.Common.Flags()...)
+	return slices.Concat(flags, o.view.Flags(), o.conn.Flags(), run.Common.Flags())
 }
 
 func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
@@ -182,10 +181,7 @@ func awaits(to string) bool {
 
 // player returns the options for playing the tape, and the rules for comparing messages.
 func (o *replayOptions) player() (player.Options, []*jq.Paths, error) {
-	po := player.Options{Strict: o.strict, Set: map[string]json.RawMessage{}}
-	if o.idle > 0 {
-		po.AnswerTimeout = time.Duration(o.idle)
-	}
+	po := player.Options{Strict: o.strict, Set: map[string]json.RawMessage{}, AnswerTimeout: time.Duration(o.idle)}
 	if o.speed != "" {
 		speed, err := strconv.ParseFloat(o.speed, 64)
 		if err != nil || speed <= 0 {

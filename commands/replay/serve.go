@@ -43,11 +43,8 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 	if err := options.ForClients(run.Line, e).Check(run.Line); err != nil {
 		return err
 	}
-	cfg, err := options.TransportConfig(ctx, run, &o.conn)
+	cfg, err := o.conn.Config(ctx, run)
 	if err != nil {
-		return err
-	}
-	if cfg, err = o.conn.Listen.Access(cfg); err != nil {
 		return err
 	}
 	s, err := session.ListenTape(ctx, e, session.Options{Transport: cfg}, p)
@@ -122,11 +119,7 @@ func consecutive(all []*player.Found) int {
 
 func printOne(run *env.Env, p any, words string) error {
 	if words = format.CleanLine(words); !run.Stdout.Terminal {
-		b, err := scan.Marshal(p)
-		if err != nil {
-			return err
-		}
-		words = string(b)
+		words = string(scan.JSON(p))
 	}
 	return cmdline.Print(os.Stdout, words+"\n")
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/commands/request"
@@ -16,13 +15,6 @@ import (
 	"rpcx/wire/session"
 	"rpcx/wire/session/bridge"
 )
-
-func (o *Options) bridgeFlags() []*cmdline.Flag {
-	return append([]*cmdline.Flag{
-		cmdline.Text(cmdline.GroupHooks, "to", "", "also offer the methods of `ENDPOINT`, in the dialect of LISTEN", &o.To),
-		o.Conn.Login.UseFlag(),
-	}, o.set.Flags()...)
-}
 
 // Passes reports whether rpcx forwards all messages of clients of listen unchanged, because both sides have the same
 // dialect, no local hook or policy applies, and the peer accepts clients of all versions.

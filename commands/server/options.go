@@ -47,27 +47,22 @@ const unnamed = "rpcx serve"
 
 // Flags returns the flags of o.
 func (o *Options) Flags(run *env.Env) []*cmdline.Flag {
-	var flags []*cmdline.Flag
-	for _, group := range [][]*cmdline.Flag{
-		o.Hooks.Flags(),
-		{
-			cmdline.Text(cmdline.GroupHooks, "catalog", "", "describe methods and check calls, using the catalog in `FILE`", &o.Catalog),
-			cmdline.Text(cmdline.GroupHooks, "runtime", "", "`jq|co:COMMAND`: evaluate the code that clients send, with jq or with the co-process COMMAND", &o.Runtime),
-			cmdline.PositiveDuration(cmdline.GroupHotRepl, "frame", "simulate a frame every `DURATION` (16ms)", &o.Frame),
-			cmdline.Text(cmdline.GroupHooks, "artifacts", "", "offer clients the files that hooks write to $RPCX_ARTIFACTS, a directory under `DIR` (by default, a temporary directory)", &o.Files),
-			cmdline.PositiveDuration(cmdline.GroupHooks, "input-timeout", "end hooks that wait longer than `DURATION` for client input (5m)", &o.input),
-			cmdline.Text(cmdline.GroupHooks, "state-key", "", "seal the state that clients keep for the server with the key in `@FILE` (by default, with a random key); servers with the same key accept each other's state", &o.stateKey),
-			cmdline.Bool("", "print-config", "", "print the entry for this server in the configuration file of an editor or agent, and exit", &o.printConfig),
-			cmdline.List(cmdline.GroupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
-			cmdline.List(cmdline.GroupHooks, "deny", "", "reject methods that match `PATTERN`", &o.deny),
-			cmdline.Number(cmdline.GroupListen, "max-inflight", "stop reading from a connection while `N` of its requests are pending (1088)", 1, &o.inflight),
-			cmdline.Number(cmdline.GroupListen, "max-clients", "accept at most `N` connections at once (1000)", 1, &o.clients),
-		},
-		o.bridgeFlags(), o.Conn.Flags(), o.Conn.KeptFlags(), o.Record.Flags(), run.Common.Flags(),
-	} {
-		flags = append(flags, group...)
+	flags := []*cmdline.Flag{
+		cmdline.Text(cmdline.GroupHooks, "catalog", "", "describe methods and check calls, using the catalog in `FILE`", &o.Catalog),
+		cmdline.Text(cmdline.GroupHooks, "runtime", "", "`jq|co:COMMAND`: evaluate the code that clients send, with jq or with the co-process COMMAND", &o.Runtime),
+		cmdline.PositiveDuration(cmdline.GroupHotRepl, "frame", "simulate a frame every `DURATION` (16ms)", &o.Frame),
+		cmdline.Text(cmdline.GroupHooks, "artifacts", "", "offer clients the files that hooks write to $RPCX_ARTIFACTS, a directory under `DIR` (by default, a temporary directory)", &o.Files),
+		cmdline.PositiveDuration(cmdline.GroupHooks, "input-timeout", "end hooks that wait longer than `DURATION` for client input (5m)", &o.input),
+		cmdline.Text(cmdline.GroupHooks, "state-key", "", "seal the state that clients keep for the server with the key in `@FILE` (by default, with a random key); servers with the same key accept each other's state", &o.stateKey),
+		cmdline.Bool("", "print-config", "", "print the entry for this server in the configuration file of an editor or agent, and exit", &o.printConfig),
+		cmdline.List(cmdline.GroupHooks, "allow", "", "answer only methods that match `PATTERN`", &o.allow),
+		cmdline.List(cmdline.GroupHooks, "deny", "", "reject methods that match `PATTERN`", &o.deny),
+		cmdline.Number(cmdline.GroupListen, "max-inflight", "stop reading from a connection while `N` of its requests are pending (1088)", 1, &o.inflight),
+		cmdline.Number(cmdline.GroupListen, "max-clients", "accept at most `N` connections at once (1000)", 1, &o.clients),
+		cmdline.Text(cmdline.GroupHooks, "to", "", "also offer the methods of `ENDPOINT`, in the dialect of LISTEN", &o.To),
+		o.Conn.Login.UseFlag(),
 	}
-	return flags
+	return slices.Concat(o.Hooks.Flags(), flags, o.set.Flags(), o.Conn.Flags(), o.Conn.KeptFlags(), o.Record.Flags(), run.Common.Flags())
 }
 
 // Silent reports whether none of the given flags provides answers to calls.

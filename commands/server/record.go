@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
@@ -26,9 +27,7 @@ func (o *RecordOptions) Flags(run *env.Env) []*cmdline.Flag {
 		cmdline.Text(cmdline.GroupRecord, "to", "", "forward messages to and from `ENDPOINT`", &o.To),
 		o.Conn.Login.UseFlag(),
 	}
-	flags = append(flags, o.Record.RecordFlags()...)
-	flags = append(flags, o.Conn.Flags()...)
-	return append(flags, run.Common.Flags()...)
+	return slices.Concat(flags, o.Record.RecordFlags(), o.Conn.Flags(), run.Common.Flags())
 }
 
 // RunRecord forwards and records messages between the clients of listen and the endpoint to.
@@ -52,17 +51,11 @@ func RunRecord(ctx context.Context, run *env.Env, o *RecordOptions, listen, to e
 // Sides returns the configurations for listening on listen and for reaching the peer to. The flags apply to both, except
 // those for messages to the peer. The peer's profile applies only to the peer.
 func Sides(ctx context.Context, run *env.Env, c *options.Connection, listen, to endpoint.Endpoint) (bind, conn transport.Config, err error) {
-	if bind, err = options.TransportConfig(ctx, run, c.Listener()); err == nil {
-		bind, err = c.Listen.Access(bind)
-	}
-	if err == nil {
+	if bind, err = c.Listener().Config(ctx, run); err == nil {
 		err = applyBetween(run, listen, to)
 	}
 	if err == nil {
-		conn, err = options.TransportConfig(ctx, run, c)
-	}
-	if err == nil {
-		conn, err = c.Listen.Access(conn)
+		conn, err = c.Config(ctx, run)
 	}
 	return bind, conn, err
 }
@@ -88,9 +81,7 @@ func childStatus(err error) error {
 		return err
 	case closed.Child != nil && closed.Child.Exit > 0:
 		return cmdline.CommandStatus{Code: closed.Child.Exit, Text: closed.Child.String()}
-	case closed.Child != nil && closed.Child.Exit == 0, closed.Clean:
-		return nil
-	case closed.Child != nil:
+	case closed.Child != nil && closed.Child.Exit < 0 && !closed.Clean:
 		return wire.NewFault(wire.Closed, closed.Error(), closed)
 	}
 	return nil
