@@ -84,13 +84,12 @@ func (s *search) bounded() options.Client {
 func (s *search) catalogOf(ctx context.Context, r *finding.Report, failed error) (*catalog.Catalog, error) {
 	better := r.Endpoint.Over(s.typed)
 	if r.Catalog == nil && len(r.Tried) > 0 && len(s.endpoint.Address.Command) > 0 { // the user's command has been started twice
-		f := wire.NewFault(wire.RPCError, "the endpoint to use is "+r.Endpoint.String(), nil)
 		l := *s.run.Line
 		if r.Endpoint.Dialect == all.Default() { // only the framing is known
 			l.Flags = append(slices.Clone(l.Flags), "--probe")
 		}
-		f.Fix = l.WithArgs(append([]string{better}, l.Args[1:]...))
-		return nil, f
+		fix := l.WithArgs(append([]string{better}, l.Args[1:]...))
+		return nil, &wire.Fault{Kind: wire.RPCError, Message: "the endpoint to use is " + r.Endpoint.String(), Fix: fix}
 	}
 	c := r.Catalog
 	if c == nil {

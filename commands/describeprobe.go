@@ -133,13 +133,12 @@ func (s *search) probed(ctx context.Context, p *finding.Prober, r *finding.Repor
 	if e.Profile != nil {
 		at = e.String()
 	}
-	out := report{Endpoint: at, Header: r.Header, Tried: r.Tried}
+	out, with := report{Endpoint: at, Header: r.Header, Tried: r.Tried}, ""
 	if r.Header != "" {
-		s.run.Console.Note("the endpoint to use is " + at + " with --header '" + r.Header + "'")
+		with = " with --header '" + r.Header + "'"
 		s.Client.Conn.AddHeader(r.Header)
-	} else {
-		s.run.Console.Note("the endpoint to use is " + at)
 	}
+	s.run.Console.Note("the endpoint to use is " + at + with)
 	e = *cmp.Or(r.At, r.Endpoint)
 	if c == nil {
 		var err error
@@ -148,7 +147,7 @@ func (s *search) probed(ctx context.Context, p *finding.Prober, r *finding.Repor
 			s.run.Console.Note("there is no catalog: " + why)
 			c = &catalog.Catalog{Catalog: 1, Dialect: e.Dialect, Methods: []catalog.Method{}}
 			c.SetPartial(why)
-		} else if out.More = s.more(ctx, e, c, end); out.More != nil {
+		} else if out.More = s.more(ctx, e, c, end); len(out.More) > 0 {
 			s.run.Console.Note("the peer offers more methods to clients with the hooks " + strings.Join(probeHooks(e), ", ") + " (--on NAME=ANSWER): " + format.CleanLine(strings.Join(out.More, ", ")))
 		}
 	}
@@ -181,10 +180,5 @@ func (s *search) more(ctx context.Context, e endpoint.Endpoint, c *catalog.Catal
 	if err != nil {
 		return nil
 	}
-	for _, name := range all.Names() {
-		if !slices.Contains(c.Names(), name) {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(all.Names(), func(name string) bool { return c.Method(name) != nil })
 }

@@ -97,11 +97,11 @@ func checkEvals(e endpoint.Endpoint) error {
 	if e.Spec().Evaluation != nil {
 		return nil
 	}
-	f := wire.NewFault(wire.Usage, e.Dialect+" cannot evaluate code", nil)
-	if f.Hint = "try rpcx eval demo:scomp"; e.Demo == "" {
-		f.Hint = "name a dialect that can, such as scomp, before the endpoint or with --dialect"
+	hint := "try rpcx eval demo:scomp"
+	if e.Demo == "" {
+		hint = "name a dialect that can, such as scomp, before the endpoint or with --dialect"
 	}
-	return f
+	return wire.Usagef("%s cannot evaluate code", e.Dialect).WithHint(hint)
 }
 
 // code returns the code in the argument, a file or stdin.

@@ -169,10 +169,9 @@ func (v jobVerb) check(l *cmdline.CommandLine, e endpoint.Endpoint, rest []strin
 		return l.Usage("%s has no jobs", e.Dialect).WithHint("use rpcx call")
 	case jobs.Lasting || v.kind == dialect.JobList && jobs.Journal: // such jobs and journals outlive connections
 	case v.kind != dialect.JobRun && e.Socket == "":
-		f := l.Usage("a job ends with its connection")
-		f.Fix = l.ForCommand("connect", l.Args[:1], "--session="+rundir.FreeName())
-		f.Hint = "open a session: rpcx connect " + wire.Quote(l.Args[0]) + " --session NAME, then rpcx job " + v.name + " @NAME"
-		return f
+		return l.Usage("a job ends with its connection").
+			WithFix("open a session: rpcx connect "+wire.Quote(l.Args[0])+" --session NAME, then rpcx job "+v.name+" @NAME",
+				l.ForCommand("connect", l.Args[:1], "--session="+rundir.FreeName()))
 	}
 	return nil
 }

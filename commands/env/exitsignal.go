@@ -54,8 +54,8 @@ var signals = map[wire.FaultKind]syscall.Signal{
 // main. Programs that discard the output do the same (subprocess.DEVNULL of Python, "ignore" of Node). rpcx cannot
 // distinguish the cases, and an error would break such programs.
 func brokenStdout(err error) bool {
-	var path *fs.PathError
-	return syserr.BrokenPipe(err) && errors.As(err, &path) && path.Path == os.Stdout.Name()
+	path, ok := errors.AsType[*fs.PathError](err)
+	return ok && syserr.BrokenPipe(err) && path.Path == os.Stdout.Name()
 }
 
 // OwnFault returns the Fault for a panic of rpcx with the value what. With -v, it prints the stack.

@@ -99,9 +99,7 @@ func (h *Sniffer) Explain(err error) error {
 		return h.mismatch(c, f)
 	}
 	if fix := h.loginFix(f); fix != nil {
-		g := *f
-		g.Fix = fix
-		return &g
+		return f.WithFix(f.Hint, fix)
 	}
 	if g := h.unfinished(f); g != f {
 		err, f = g, g
@@ -109,17 +107,14 @@ func (h *Sniffer) Explain(err error) error {
 	if c := h.e.Secure(); c != nil && h.speaksTLS(f) {
 		return h.withAlternative(c, f, "the server answers a TLS handshake")
 	}
-	if c, why := h.e.Alternative(f); c != nil && c.Rewrite(h.run.Line.Args[0]) != h.run.Line.Args[0] {
-		if h.e.IsProven(f) || h.tested(c) {
-			return h.withAlternative(c, f, why)
-		}
-		return h.withHint(err, f, h.probing("it may be "+c.Prefix()))
+	hint := ""
+	if c, why := h.e.Alternative(f); c == nil || c.Rewrite(h.run.Line.Args[0]) == h.run.Line.Args[0] {
+		hint = h.hint(f)
+	} else if h.e.IsProven(f) || h.tested(c) {
+		return h.withAlternative(c, f, why)
+	} else {
+		hint = h.probing("it may be " + c.Prefix())
 	}
-	return h.withHint(err, f, h.hint(f))
-}
-
-// withHint returns f, which is part of err, with a hint. It returns err if f has a hint or hint is "".
-func (h *Sniffer) withHint(err error, f *wire.Fault, hint string) error {
 	if hint == "" || f.Hint != "" {
 		return err
 	}
@@ -256,13 +251,9 @@ func (h *Sniffer) mismatch(c *endpoint.Change, f *wire.Fault) *wire.Fault {
 
 // withAlternative returns f with the command for the endpoint of c as its fix and why as its hint.
 func (h *Sniffer) withAlternative(c *endpoint.Change, f *wire.Fault, why string) *wire.Fault {
-	g := *f
 	typed := h.run.Line.Args[0]
-	better := c.Rewrite(typed)
-	g.Hint = why
 	if strings.HasPrefix(typed, "@") || h.run.Line.Has("dialect") && c.Dialect != "" {
-		return &g
+		return f.WithHint(why)
 	}
-	g.Fix = h.run.Line.WithArgs(append([]string{better}, h.run.Line.Args[1:]...))
-	return &g
+	return f.WithFix(why, h.run.Line.WithArgs(append([]string{c.Rewrite(typed)}, h.run.Line.Args[1:]...)))
 }

@@ -20,24 +20,20 @@ import (
 
 // Stdin returns the standard input. Reading starts with the first Read. When ctx ends, a blocked Read returns ctx's
 // cause. The goroutine that reads the descriptor remains, because no call can interrupt its read.
-func Stdin(ctx context.Context) io.Reader { return &interruptible{ctx: ctx} }
-
-// An interruptible is a stdin whose reads end with a context.
-type interruptible struct {
-	ctx  context.Context
-	once sync.Once
-	pipe *io.PipeReader
-}
-
-func (r *interruptible) Read(b []byte) (int, error) {
-	r.once.Do(func() {
+func Stdin(ctx context.Context) io.Reader {
+	pipe := sync.OnceValue(func() io.Reader {
 		in, out := io.Pipe()
-		r.pipe = in
 		go readAll(out)
-		context.AfterFunc(r.ctx, func() { out.CloseWithError(context.Cause(r.ctx)) })
+		context.AfterFunc(ctx, func() { out.CloseWithError(context.Cause(ctx)) })
+		return in
 	})
-	return r.pipe.Read(b)
+	return readFunc(func(b []byte) (int, error) { return pipe().Read(b) })
 }
+
+// A readFunc is a function that implements io.Reader.
+type readFunc func(b []byte) (int, error)
+
+func (f readFunc) Read(b []byte) (int, error) { return f(b) }
 
 // readAll copies stdin into a pipe. It may outlive the pipe's reader, because a read of stdin cannot be interrupted.
 func readAll(out *io.PipeWriter) {
@@ -54,7 +50,11 @@ func EachLine(ctx context.Context, take func(n int64, line []byte) error) error 
 // EachLineAhead is like EachLine, but for a take that does not retain the line. It calls waits before each read of
 // stdin, which may block.
 func EachLineAhead(ctx context.Context, waits func(), take func(n int64, line []byte) error) error {
-	in := bufio.NewReaderSize(notifyReader{Stdin(ctx), waits}, 64<<10)
+	stdin := Stdin(ctx)
+	in := bufio.NewReaderSize(readFunc(func(b []byte) (int, error) {
+		waits()
+		return stdin.Read(b)
+	}), 64<<10)
 	for n := int64(1); ; n++ {
 		line, err := readLine(in)
 		if len(line) > wire.DefaultMaxMessage {
@@ -75,17 +75,6 @@ func EachLineAhead(ctx context.Context, waits func(), take func(n int64, line []
 			return stdinFault(ctx, err)
 		}
 	}
-}
-
-type notifyReader struct {
-	io.Reader
-	beforeRead func()
-}
-
-// Read implements io.Reader.
-func (h notifyReader) Read(b []byte) (int, error) {
-	h.beforeRead()
-	return h.Reader.Read(b)
 }
 
 // readLine reads a line with its line break, which is valid until the next call. It cuts a line that is longer than any

@@ -82,25 +82,16 @@ func closeConversation(ctx context.Context, conv session.Conversation, h *option
 	if failed == nil {
 		return nil
 	}
-	switch f := cmdline.Worst(err); {
+	switch f := cmdline.Worst(err); { // a warning has reported the hook's failure
 	case f != nil && f.Kind == wire.RPCError:
-		return hookFailed(failed, f)
+		g := *f
+		g.Kind = wire.Helper
+		if f.RPC != nil {
+			g.Hint = "the hook for " + failed.Method + " failed before that"
+		}
+		return &g
 	case h.Strict:
-		return hookFailed(failed, nil)
+		return &wire.Fault{Kind: wire.Helper, Method: failed.Method, Message: "the hook for " + failed.Method + " failed (--strict-hooks)"}
 	}
 	return nil
-}
-
-// hookFailed returns the outcome after a hook's failure, which a warning has reported. rpc is the peer's error, or nil.
-func hookFailed(failed, rpc *wire.Fault) error {
-	if rpc == nil {
-		rpc = &wire.Fault{Message: "the hook for " + failed.Method + " failed (--strict-hooks)"}
-		rpc.Method = failed.Method
-	}
-	g := *rpc
-	g.Kind = wire.Helper
-	if rpc.RPC != nil {
-		g.Hint = "the hook for " + failed.Method + " failed before that"
-	}
-	return &g
 }

@@ -86,14 +86,11 @@ func (x *exchange) operation(cat *catalog.Catalog) (op dialect.Op, undescribed [
 // members returns the extra top-level members, or nil.
 func (x *exchange) members() (json.RawMessage, error) {
 	given, err := x.Client.Handshake.Set.Members(x.Env.Line, x.Endpoint)
-	fresh, spec := x.Client.Conn.NoCache || x.Client.Conn.Refresh, x.Endpoint.Spec()
-	switch {
-	case err != nil || !fresh:
-		return given, err
-	case spec.AnswerCache != nil: // the peer must also bypass its cache
-		return scan.Splice([]byte(cmp.Or(string(given), "{}")), "cache", []byte(`"no-cache"`)), nil
+	fresh := x.Client.Conn.NoCache || x.Client.Conn.Refresh
+	if err == nil && fresh && x.Endpoint.Spec().AnswerCache != nil { // the peer must also bypass its cache
+		given = scan.Splice([]byte(cmp.Or(string(given), "{}")), "cache", []byte(`"no-cache"`))
 	}
-	return given, nil
+	return given, err
 }
 
 // converse opens a connection, calls work and closes the connection.

@@ -20,20 +20,12 @@ const defaultGrace = time.Second
 // grace tracks a stream that reported an error but has not ended. rpcx waits a limited time for its end.
 type grace struct {
 	outcome error           // the command's outcome, or nil if the error was expected
-	ctx     context.Context // ends with the grace period; nil if the stream has not failed
+	ctx     context.Context // ends with the grace period, which is shorter than the deadline; nil if the stream has not failed
 	stop    context.CancelFunc
 }
 
 // failed reports whether an error ended the stream's data.
 func (g *grace) failed() bool { return g.ctx != nil }
-
-// waitContext returns the context for the next message: the deadline, or the shorter grace period.
-func (c *ResponsePrinter) waitContext() context.Context {
-	if c.grace.ctx != nil {
-		return c.grace.ctx
-	}
-	return c.deadline.Ctx
-}
 
 // recovers reports whether the peer marks an error that does not end its stream.
 func recovers(ev wire.Event) bool {
@@ -93,13 +85,12 @@ func (c *ResponsePrinter) timeoutHint(err error) error {
 	if f == nil || f.Kind != wire.Timeout || c.opening == "" || c.Stream || f.Hint != "" {
 		return err
 	}
-	g, means := *f, "the id of a stream"
+	means := "the id of a stream"
 	if all.Named(c.conv.Dialect()).Streams.Deferred {
 		means = "the announcement of results"
 	}
-	g.Hint = "the response was " + format.Cut(format.CleanLine(c.opening), 80) + ", which " + c.conv.Dialect() +
-		" reads as " + means + "; if it is the result, use jsonrpc+ENDPOINT"
-	return &g
+	return f.WithHint("the response was " + format.Cut(format.CleanLine(c.opening), 80) + ", which " + c.conv.Dialect() +
+		" reads as " + means + "; if it is the result, use jsonrpc+ENDPOINT")
 }
 
 // noCancelHint adds a hint to a timeout in a dialect without cancellation: the peer may still be working on what.
@@ -108,10 +99,9 @@ func noCancelHint(spec dialect.Spec, err error, what string) error {
 	if f == nil || f.Kind != wire.Timeout || !spec.Streams.NoCancel {
 		return err
 	}
-	g := *f
-	g.Hint = what + " may still run on the peer: " + spec.Name + " cannot cancel it"
+	hint := what + " may still run on the peer: " + spec.Name + " cannot cancel it"
 	if f.Hint != "" {
-		g.Hint += "; " + f.Hint
+		hint += "; " + f.Hint
 	}
-	return &g
+	return f.WithHint(hint)
 }

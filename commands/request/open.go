@@ -29,15 +29,14 @@ import (
 // session, the process of the session provides the dialect.
 func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpoint, []string, error) {
 	args := run.Line.Args
-	if len(args) == 0 {
-		f := run.Line.Usage("the endpoint is missing")
-		f.Hint = "give one, such as ws://host/path, exec:COMMAND or demo:orders"
-		if listens(run.Line) {
-			f.Hint = "give a listen address, such as ws://127.0.0.1:0/ or unix:PATH"
-		}
-		return endpoint.Endpoint{}, nil, f
-	}
 	listening := listens(run.Line)
+	if len(args) == 0 {
+		hint := "give one, such as ws://host/path, exec:COMMAND or demo:orders"
+		if listening {
+			hint = "give a listen address, such as ws://127.0.0.1:0/ or unix:PATH"
+		}
+		return endpoint.Endpoint{}, nil, run.Line.Usage("the endpoint is missing").WithHint(hint)
+	}
 	e, err := session.ParseEndpoint(args[0], dialect)
 	if err != nil {
 		return e, nil, suggest.Endpoint(run.Line, err, listening)
@@ -110,10 +109,10 @@ func SameVersion(name, version string) error {
 	if version == env.Version() {
 		return nil
 	}
-	version = cmp.Or(version, "(unknown version)")
-	f := wire.NewFault(wire.Conflict, fmt.Sprintf("session %s belongs to rpcx %s, but this is rpcx %s", name, version, env.Version()), nil)
-	f.Fix = []string{"rpcx", "session", "close", name}
-	return f
+	return &wire.Fault{
+		Kind: wire.Conflict, Fix: []string{"rpcx", "session", "close", name},
+		Message: fmt.Sprintf("session %s belongs to rpcx %s, but this is rpcx %s", name, cmp.Or(version, "(unknown version)"), env.Version()),
+	}
 }
 
 // open connects with a client's flags. raw selects all messages, for connect. If a signal or a timeout caused the
@@ -159,15 +158,11 @@ func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client
 
 // readsLogs reports whether a command uses the peer's log: with -v, events, messages, a stream, or a hook for notifications.
 func readsLogs(run *env.Env, hooks []hook.Entry) bool {
-	for _, flag := range []string{"events", "messages"} {
-		if on, _ := run.Line.Value(flag).(bool); on {
-			return true
-		}
-	}
-	notified := slices.ContainsFunc(hooks, func(e hook.Entry) bool {
+	events, _ := run.Line.Value("events").(bool)
+	messages, _ := run.Line.Value("messages").(bool)
+	return events || messages || run.Common.Verbose || run.Line.Cmd.Name == "subscribe" || slices.ContainsFunc(hooks, func(e hook.Entry) bool {
 		return strings.HasPrefix(e.Pattern, "notifications/") || dialect.Matches(e.Pattern, "notifications/message")
 	})
-	return run.Common.Verbose || run.Line.Cmd.Name == "subscribe" || notified
 }
 
 // peerResponded reports whether err is an error from the peer or about one of its messages. The handshake has then failed,

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -134,9 +135,7 @@ func (c *ResponsePrinter) Suggest(err error) {
 	}
 	suggest.Call(c.env, f, c.Catalog, all.Named(c.conv.Dialect()).Jobs != nil)
 	if c.Catalog == nil {
-		if cat := c.jobs(f); cat != nil {
-			suggest.Job(c.env, f, cat.Method(f.Method))
-		}
+		suggest.Job(c.env, f, c.jobs(f).Method(f.Method))
 	}
 }
 
@@ -163,7 +162,7 @@ func (c *ResponsePrinter) run() error {
 			c.print.Idle()
 		}
 		var err error
-		m, err = c.stream.Next(c.waitContext())
+		m, err = c.stream.Next(cmp.Or(c.grace.ctx, c.deadline.Ctx))
 		if err != nil {
 			return c.end(err)
 		}

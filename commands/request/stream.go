@@ -214,7 +214,5 @@ func (c *ResponsePrinter) warnUnhandled(err error) error {
 	if f == nil || f.Hint != "" {
 		return err
 	}
-	g := *f
-	g.Hint, g.Fix = hint, fix
-	return &g
+	return f.WithFix(hint, fix)
 }

@@ -23,14 +23,11 @@ func Endpoint(l *cmdline.CommandLine, err error, listening bool) error {
 	if f == nil || f.Kind != wire.Usage || f.Fix != nil {
 		return err
 	}
-	g, typed := *f, l.Args[0]
-	instead := func(hint string, args ...string) error {
-		g.Hint, g.Fix = hint, l.WithArgs(args)
-		return &g
-	}
+	typed := l.Args[0]
+	instead := func(hint string, args ...string) error { return f.WithFix(hint, l.WithArgs(args)) }
 	switch better, hint := meant(typed, f), ""; {
 	case better != "":
-		return instead(g.Hint, slices.Concat([]string{better}, l.Args[1:])...)
+		return instead(f.Hint, slices.Concat([]string{better}, l.Args[1:])...)
 	case len(l.Args) > 1 && all.Has(typed) && isEndpoint(l.Args[1]):
 		return instead("the dialect goes before the transport", slices.Concat([]string{typed + "+" + l.Args[1]}, l.Args[2:])...)
 	case len(l.Args) > 1 && !strings.Contains(typed, ":") && isEndpoint(l.Args[1]):
@@ -40,8 +37,7 @@ func Endpoint(l *cmdline.CommandLine, err error, listening bool) error {
 			return err
 		}
 		if better == "" {
-			g.Hint = hint
-			return &g
+			return f.WithHint(hint)
 		}
 		return instead(hint, slices.Concat([]string{better}, l.Args[1:])...)
 	}

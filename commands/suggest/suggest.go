@@ -3,6 +3,7 @@
 package suggest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -98,15 +99,7 @@ func isMethodUnknown(f *wire.Fault) bool {
 
 // nearestOf returns the method that a peer suggests in an error's data, or "".
 func nearestOf(data json.RawMessage) string {
-	if scan.Type(data) != 'o' {
-		return ""
-	}
-	for _, member := range []string{"nearest", "suggested_method"} {
-		if name, ok := scan.Text(scan.Get(data, member)); ok {
-			return name
-		}
-	}
-	return ""
+	return cmp.Or(scan.String(scan.Get(data, "nearest")), scan.String(scan.Get(data, "suggested_method")))
 }
 
 // values completes f, the failure of a call whose parameters the peer has refused, with JSON values in place of strings, if
@@ -184,9 +177,9 @@ func exact(run *env.Env, f *wire.Fault, name string) {
 
 // Spelling adds the command line with the dialect's form of the method, if known.
 func Spelling(run *env.Env, err error) error {
-	var better *dialect.Misspelt
+	better, ok := errors.AsType[*dialect.Misspelt](err)
 	f := wire.AsFault(err)
-	if f == nil || !errors.As(err, &better) {
+	if f == nil || !ok {
 		return err
 	}
 	g := *f
@@ -196,19 +189,16 @@ func Spelling(run *env.Env, err error) error {
 
 // Params adds the command line with acceptable parameters, if known.
 func Params(l *cmdline.CommandLine, err error) error {
-	var arg *params.ArgError
+	arg, ok := errors.AsType[*params.ArgError](err)
 	f := wire.AsFault(err)
-	if f == nil || !errors.As(err, &arg) || len(l.Args) < 2 {
+	if f == nil || !ok || len(l.Args) < 2 {
 		return err
 	}
-	g := *f
 	if hint, fix := misplacedWord(l, arg.Arg); hint != "" {
-		g.Hint, g.Fix = hint, fix
-		return &g
+		return f.WithFix(hint, fix)
 	}
 	if arg.Args == nil {
 		return err
 	}
-	g.Fix = l.WithArgs(slices.Concat(l.Args[:2], arg.Args))
-	return &g
+	return f.WithFix(f.Hint, l.WithArgs(slices.Concat(l.Args[:2], arg.Args)))
 }
