@@ -142,17 +142,11 @@ func (c *connection) run() error {
 			case err == nil:
 				go func() { owed <- c.pipe.Finish(ctx) }()
 			case ctx.Err() == nil:
-				c.pipe.Stop()
-				shown := <-printed
-				return errors.Join(c.refusal(), c.counts(err), shown)
+				return c.ended(err, printed)
 			}
 		case err := <-owed:
-			switch {
-			case ctx.Err() != nil:
-			case err != nil || !c.lasts:
-				c.pipe.Stop()
-				shown := <-printed
-				return errors.Join(c.refusal(), c.counts(err), shown)
+			if ctx.Err() == nil && (err != nil || !c.lasts) {
+				return c.ended(err, printed)
 			}
 			allArrived = err == nil
 			c.deadline.Touch()
@@ -167,6 +161,13 @@ func (c *connection) run() error {
 			return env.Cause(ctx, ctx.Err())
 		}
 	}
+}
+
+// ended stops the pipe after err, the outcome of sending, and returns the outcome of the command.
+func (c *connection) ended(err error, printed <-chan error) error {
+	c.pipe.Stop()
+	shown := <-printed
+	return errors.Join(c.refusal(), c.counts(err), shown)
 }
 
 // refusal returns the error of a line of stdin that rpcx refused.

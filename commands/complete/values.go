@@ -163,10 +163,7 @@ func cutPrefixes(word string) (before, rest string) {
 // outlines returns the known methods of the peer. It sends no request.
 func (l line) outlines() []cache.Outline {
 	if file := l.Last("catalog"); file != "" {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			return nil
-		}
+		b, _ := os.ReadFile(file) // nothing is not a catalog
 		return outlinesIn(b)
 	}
 	if len(l.Args) == 0 {
@@ -177,8 +174,7 @@ func (l line) outlines() []cache.Outline {
 		typed = os.Getenv("RPCX_ENDPOINT")
 	}
 	if name, ok := strings.CutPrefix(typed, "demo:"); ok {
-		name = cmp.Or(name, "orders")
-		if c := serve.Demo(name); c != nil {
+		if c := serve.Demo(cmp.Or(name, "orders")); c != nil {
 			return cache.Outlines(c, cmdline.IsSafeName)
 		}
 	}
@@ -203,12 +199,7 @@ const manyMethods = 40
 // methods offers the methods with the prefix word. If there are many, it offers their common prefixes up to the next
 // separator, such as eth_ for eth_call and eth_chainId.
 func (l line) methods(word string) (a answer) {
-	var matching []cache.Outline
-	for _, o := range l.outlines() {
-		if strings.HasPrefix(o.Method, word) {
-			matching = append(matching, o)
-		}
-	}
+	matching := slices.DeleteFunc(l.outlines(), func(o cache.Outline) bool { return !strings.HasPrefix(o.Method, word) })
 	modules := map[string]int{}
 	if len(matching) > manyMethods {
 		for _, o := range matching {

@@ -17,6 +17,7 @@ import (
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/scan"
 	"rpcx/wire/session/daemon"
 	"rpcx/wire/session/relay"
 	"rpcx/wire/userfile"
@@ -107,17 +108,10 @@ func (b *startup) Write(p []byte) (int, error) {
 func (b *startup) send(n startEvent) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.sendLocked(n)
-}
-
-func (b *startup) sendLocked(n startEvent) bool {
 	if b.out == nil {
 		return false
 	}
-	line, err := json.Marshal(n)
-	if err == nil {
-		_, err = b.out.Write(append(line, '\n'))
-	}
+	_, err := b.out.Write(append(scan.JSON(n), '\n'))
 	return err == nil
 }
 
@@ -129,7 +123,7 @@ func (b *startup) Ended() <-chan struct{} { return b.parentGone }
 func (b *startup) Ready() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.sendLocked(startEvent{Live: true})
+	_, _ = b.out.Write(append(scan.JSON(startEvent{Live: true}), '\n'))
 	_ = b.out.Close()
 	b.out = nil
 }

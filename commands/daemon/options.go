@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -119,15 +118,6 @@ func Asked(l *cmdline.CommandLine) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// Keep opens the session that the command line names, and returns when the session is ready. In the session's own
-// process, it returns when the session ends.
-func Keep(ctx context.Context, run *env.Env, o *Options) error {
-	if len(run.Line.Args) > 1 {
-		return run.Line.Usage("connect takes only ENDPOINT, not %q", run.Line.Args[1])
-	}
-	return runSession(ctx, run, o)
 }
 
 // refuseOutput returns an error for flags about output or the prompt, because a command with --session has neither. It

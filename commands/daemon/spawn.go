@@ -45,8 +45,12 @@ type startEvent struct {
 	Live   bool            `json:"live,omitempty"`
 }
 
-// runSession starts a session, or runs it in the session's own process.
-func runSession(ctx context.Context, run *env.Env, o *Options) error {
+// Keep opens the session that the command line names, and returns when the session is ready. In the session's own
+// process, it returns when the session ends.
+func Keep(ctx context.Context, run *env.Env, o *Options) error {
+	if len(run.Line.Args) > 1 {
+		return run.Line.Usage("connect takes only ENDPOINT, not %q", run.Line.Args[1])
+	}
 	e, _, err := request.Endpoint(ctx, run, o.Conn.Dialect)
 	if err != nil {
 		return err

@@ -76,9 +76,8 @@ func (a *Advice) IsFailure() bool { return a != nil && !a.shown && a.Kind != "" 
 
 // Error returns the error of the advice.
 func (a *Advice) Error() *wire.Error {
-	e := &wire.Error{Kind: a.Kind, Message: cmp.Or(a.message, a.Kind)}
-	e.Raw = scan.Pair("message", scan.AppendQuoted(nil, e.Message))
-	return e
+	text := cmp.Or(a.message, a.Kind)
+	return &wire.Error{Kind: a.Kind, Message: text, Raw: scan.Pair("message", scan.AppendQuoted(nil, text))}
 }
 
 // Unheeded returns the fix as an event if no error has shown it, else nil.

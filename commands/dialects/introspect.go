@@ -64,15 +64,13 @@ type guidance struct {
 
 func (g *guidance) get(key string) json.RawMessage { return scan.Get(g.extra, key) }
 
-func (g *guidance) text(key string) string {
-	return scan.String(g.get(key))
-}
+func (g *guidance) text(key string) string { return scan.String(g.get(key)) }
 
 // available returns the methods in the guidance, without a module prefix that they share.
 func (g *guidance) available() []string {
 	var names, short []string
 	for val := range scan.Elements(g.get("available_methods")) {
-		name, _ := scan.Text(val)
+		name := scan.String(val)
 		if name == "" {
 			continue
 		}
@@ -91,11 +89,8 @@ func (g *guidance) available() []string {
 
 // module returns the module of the guidance.
 func (g *guidance) module() string {
-	if m := g.text("module"); m != "" {
-		return m
-	}
 	module, _ := introspect.Split(g.method)
-	return module
+	return cmp.Or(g.text("module"), module)
 }
 
 // wire returns the wire name of a method that the peer calls m, ns.m or ns_m.
@@ -132,7 +127,7 @@ func (g *guidance) wanted() string {
 
 // fix returns a command that may help: another call, or a list of modules or methods.
 func (g *guidance) fix(action string) (fix []string, hint string) {
-	if wanted := g.wanted(); wanted != "" && cmdline.IsSafeName(wanted) {
+	if wanted := g.wanted(); cmdline.IsSafeName(wanted) {
 		if wanted != g.method {
 			hint = "did you mean " + wanted + "?"
 		}

@@ -107,11 +107,8 @@ func (a *attempt) listen(ctx context.Context) *verdict {
 
 // showsTransport reports whether the received bytes belong to another transport.
 func (a *attempt) showsTransport() bool {
-	if len(a.try.received) == 0 || !a.at.IsBytes() {
-		return false
-	}
 	c, _ := a.at.Recognize(a.try.received)
-	return c != nil && c.Scheme != ""
+	return c != nil && c.Scheme != "" && len(a.try.received) > 0 && a.at.IsBytes()
 }
 
 // pace returns the timeout for the next response.

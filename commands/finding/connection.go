@@ -38,9 +38,7 @@ func (a *attempt) connect(ctx context.Context) bool {
 		return false
 	}
 	if err != nil {
-		if len(a.sent) == 0 && a.listened != nil {
-			a.unreached = true
-		}
+		a.unreached = a.unreached || len(a.sent) == 0 && a.listened != nil
 		a.try.fault = wire.AsFault(err)
 		a.try.Outcome, a.try.closed = err.Error(), strings.HasSuffix(err.Error(), transport.NoResponse)
 		a.dials = 0

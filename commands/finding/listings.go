@@ -140,13 +140,12 @@ func paramsOf(list json.RawMessage) json.RawMessage {
 		if !ok || scan.Get(v, "kwargs") != nil || scan.Get(v, "varargs") != nil {
 			continue
 		}
-		val := scan.Get(v, "default")
-		if val == nil {
-			required.Text(name)
-			properties.Add(name, []byte("{}"))
+		if val := scan.Get(v, "default"); val != nil {
+			properties.Add(name, scan.Pair("default", val))
 			continue
 		}
-		properties.Add(name, scan.Pair("default", val))
+		required.Text(name)
+		properties.Add(name, []byte("{}"))
 	}
 	schema.Text("type", "object")
 	schema.Add("properties", properties.End())
@@ -192,12 +191,11 @@ func helped(result json.RawMessage) *catalog.Catalog {
 		return listed(result)
 	}
 	c := &catalog.Catalog{Catalog: 1, Methods: []catalog.Method{}}
-	add := func(name, usage string) bool {
-		if isName().MatchString(name) {
+	add := func(name, usage string) (ok bool) {
+		if ok = isName().MatchString(name); ok {
 			c.Methods = append(c.Methods, catalog.Method{Name: name, Description: usage})
-			return true
 		}
-		return false
+		return ok
 	}
 	headings := strings.HasPrefix(text, "== ") || isUsage().MatchString(text)
 	for line := range strings.Lines(text) {

@@ -40,10 +40,9 @@ func steps(sessions bool, method string) (list []*step) {
 		}
 	}
 	for i := range listings {
-		if listings[i].of != "" && method == "" {
-			continue
+		if l := &listings[i]; l.of == "" || method != "" {
+			list = append(list, &step{name: l.method, listing: l})
 		}
-		list = append(list, &step{name: listings[i].method, listing: &listings[i]})
 	}
 	slices.SortStableFunc(list, func(a, b *step) int { return cmp.Compare(a.rank(), b.rank()) })
 	for i, s := range list {

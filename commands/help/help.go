@@ -69,13 +69,11 @@ func answer(l *cmdline.CommandLine, root *cmdline.Command, asJSON, all bool) err
 			return cmdline.Print(os.Stdout, topicText(t, all, DialectFlags(root, t.Name)))
 		}
 	}
-	f := wire.NewFault(wire.Usage, fmt.Sprintf("there is no command or topic %q", strings.Join(l.Args, " ")), nil)
-	f.Hint = "rpcx help lists them"
+	f := wire.Usagef("there is no command or topic %q", strings.Join(l.Args, " "))
 	if near := catalog.Nearest(l.Args[0], names(root)); near != "" {
-		f.Hint = "did you mean " + near + "?"
-		f.Fix = []string{"rpcx", "help", near}
+		return f.WithFix("did you mean "+near+"?", []string{"rpcx", "help", near})
 	}
-	return f
+	return f.WithHint("rpcx help lists them")
 }
 
 // topicText returns a topic as `rpcx help NAME` prints it. all includes the reference. flags are the flags of a

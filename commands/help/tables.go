@@ -68,15 +68,13 @@ func probesTable(dialect, page string) string {
 
 // differencesTable lists the kinds of difference between two catalogs.
 func differencesTable() string {
-	var b strings.Builder
-	for _, k := range versions.Kinds() {
+	return entries(versions.Kinds(), func(k versions.Kind) string {
 		class := string(cmp.Or(k.Class, k.Params))
 		if k.Params != k.Result {
 			class = fmt.Sprintf("%s in params, %s in results", k.Params, k.Result)
 		}
-		fmt.Fprintf(&b, "* %s -- %s: %s\n", k.Name, class, k.Sentence)
-	}
-	return strings.TrimRight(b.String(), "\n")
+		return fmt.Sprintf("%s -- %s: %s", k.Name, class, k.Sentence)
+	})
 }
 
 // DialectFlags returns prose about the --set values of a dialect, and about its flags that other dialects lack. It

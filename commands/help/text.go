@@ -40,7 +40,9 @@ func Text(name string, d *cmdline.Command, more []*cmdline.Flag, brief bool) str
 		examples(&b, all[first:])
 	}
 	b.WriteString("\n")
-	commonFlags(&b, d)
+	if slices.ContainsFunc(d.Flags, isCommon) { // rpcx(1) lists these flags
+		row(&b, "", "In every command, -v traces messages (-vv: also bytes), --errors json prints JSON on stderr, and --color auto|always|never colors the output.", 0)
+	}
 	furtherFlags(&b, name, d.Flags, more)
 	references(&b, name, d)
 	return b.String()
@@ -68,13 +70,6 @@ func start(d *cmdline.Command) string {
 // isCommon reports whether all commands have the flag.
 func isCommon(f *cmdline.Flag) bool { return f.Group == cmdline.GroupCommon }
 
-// commonFlags writes a sentence about the flags of all commands, which rpcx(1) lists.
-func commonFlags(b *strings.Builder, d *cmdline.Command) {
-	if slices.ContainsFunc(d.Flags, isCommon) {
-		row(b, "", "In every command, -v traces messages (-vv: also bytes), --errors json prints JSON on stderr, and --color auto|always|never colors the output.", 0)
-	}
-}
-
 // has reports whether flags contains one of the flags in with, which has the form "--a or --b".
 func has(flags []*cmdline.Flag, with string) bool {
 	return slices.ContainsFunc(flags, func(f *cmdline.Flag) bool {
@@ -97,8 +92,7 @@ func furtherFlags(b *strings.Builder, name string, shown, more []*cmdline.Flag) 
 		}
 		beside[f.With] = append(beside[f.With], "--"+f.Name)
 	}
-	parts := wire.Map(with, func(w string) string { return "with " + w + ": " + strings.Join(beside[w], ", ") })
-	if parts != nil {
+	if parts := wire.Map(with, func(w string) string { return "with " + w + ": " + strings.Join(beside[w], ", ") }); parts != nil {
 		row(b, "", "More flags "+strings.Join(parts, "; "), 0)
 	}
 	if others {

@@ -91,9 +91,9 @@ func lists() *strings.Replacer {
 		"{{dialects}}", "`"+strings.Join(all.Names(), "`, `")+"`",
 		"{{framings}}", "`"+strings.Join(framing.Names(), "`, `")+"`",
 		"{{pages}}", "`"+strings.Join(all.Pages().Names(), "`, `")+"`",
-		"{{page variables}}", pageVariables(),
+		"{{page variables}}", entries(program.Variables(), func(v program.Variable) string { return "$" + v.Name + " -- " + v.Says }),
 		"{{page members}}", pageMembers(),
-		"{{dialect table}}", dialectTable(),
+		"{{dialect table}}", entries(all.Names(), func(name string) string { return name + " -- " + DialectSays(name) }),
 		"{{demos}}", strings.Join(serve.DemoNames(), ", "),
 	)
 }
@@ -108,26 +108,13 @@ func DialectSays(name string) string {
 	return strings.TrimPrefix(says, "the "+name+" dialect: ")
 }
 
-func dialectTable() string {
-	var b strings.Builder
-	for _, name := range all.Names() {
-		b.WriteString("* " + name + " -- " + DialectSays(name) + "\n")
-	}
-	return strings.TrimRight(b.String(), "\n")
-}
-
-// pageVariables returns the list of variables for programs of a dialect file.
-func pageVariables() string {
-	var b strings.Builder
-	for _, v := range program.Variables() {
-		b.WriteString("* $" + v.Name + " -- " + v.Says + "\n")
-	}
-	return strings.TrimRight(b.String(), "\n")
+// entries returns an entry for each element of list, whose lines one returns.
+func entries[T any](list []T, one func(v T) string) string {
+	return strings.Join(wire.Map(list, func(v T) string { return "* " + one(v) }), "\n")
 }
 
 func pageMembers() string {
-	var b strings.Builder
-	for _, m := range load.Table() {
+	return entries(load.Table(), func(m load.Member) string {
 		kind := m.Kind
 		if m.Choices != nil {
 			kind = wire.Phrase(m.Choices, "or")
@@ -139,7 +126,6 @@ func pageMembers() string {
 		if strings.HasPrefix(m.Says, "If ") {
 			separator = ". "
 		}
-		b.WriteString("* " + m.Path + " -- " + kind + separator + m.Says + "\n")
-	}
-	return strings.TrimRight(b.String(), "\n")
+		return m.Path + " -- " + kind + separator + m.Says
+	})
 }

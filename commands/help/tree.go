@@ -64,10 +64,4 @@ func (m *manual) share() {
 	}
 }
 
-func printJSON(v any) error {
-	b, err := scan.Marshal(v)
-	if err != nil {
-		return err
-	}
-	return cmdline.Print(os.Stdout, string(b)+"\n")
-}
+func printJSON(v any) error { return cmdline.Print(os.Stdout, string(scan.JSON(v))+"\n") }

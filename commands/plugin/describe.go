@@ -83,12 +83,8 @@ func schemaOf(c *catalog.Catalog) (json.RawMessage, error) {
 		Classes   []json.RawMessage `json:"classes"`
 		Constants json.RawMessage   `json:"constants"`
 	}
-	d.Library, d.Classes, d.Constants = c.Info, c.Classes, c.Constants
-	d.Functions = []function{}
-	if d.Classes == nil {
-		d.Classes = []json.RawMessage{}
-	}
-	d.Constants = scan.Or(d.Constants, json.RawMessage("{}"))
+	d.Library, d.Functions, d.Constants = c.Info, []function{}, scan.Or(c.Constants, json.RawMessage("{}"))
+	d.Classes = append([]json.RawMessage{}, c.Classes...)
 	for _, m := range c.Methods {
 		if strings.Contains(m.Name, ".") {
 			continue

@@ -50,10 +50,8 @@ func (p *prompt) known() *catalog.Catalog {
 // streams reports whether a call to method opens a stream, according to the catalog or because the name ends in
 // _subscribe, as for Ethereum.
 func (p *prompt) streams(cat *catalog.Catalog, method string) bool {
-	if cat = cmp.Or(cat, p.known()); cat != nil {
-		if m := cat.Method(method); m != nil {
-			return m.Kind == catalog.Stream
-		}
+	if m := cmp.Or(cat, p.known()).Method(method); m != nil {
+		return m.Kind == catalog.Stream
 	}
 	return strings.HasSuffix(method, "_subscribe")
 }
@@ -103,10 +101,4 @@ func common(sorted []string) string {
 		n++
 	}
 	return first[:n]
-}
-
-// hasMethod reports whether the known catalog has a method of that name.
-func (p *prompt) hasMethod(name string) bool {
-	c := p.known()
-	return c != nil && c.Method(name) != nil
 }

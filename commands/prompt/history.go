@@ -31,9 +31,6 @@ const (
 // openHistory reads the file. It ignores errors, because a prompt needs no file.
 func openHistory() *history {
 	h := &history{file: xdg.StateFile("history")}
-	if h.file == "" {
-		return h
-	}
 	b, err := os.ReadFile(h.file)
 	if err != nil {
 		return h

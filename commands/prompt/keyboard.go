@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +78,7 @@ func (p *prompt) next() (string, bool) {
 		p.screen.SetText(promptText)
 		p.past.keep(line)
 		say := promptCommands[strings.TrimSpace(line)]
-		if say == nil || p.hasMethod(strings.TrimSpace(line)) {
+		if say == nil || p.known().Method(strings.TrimSpace(line)) != nil {
 			return line, true
 		}
 		if say(p) {
@@ -117,8 +118,8 @@ func (p *prompt) full() {
 func (p *prompt) interrupt() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := len(p.calls) - 1; i >= 0; i-- {
-		if c := p.calls[i]; !c.cancelled {
+	for _, c := range slices.Backward(p.calls) {
+		if !c.cancelled {
 			c.cancelled = true
 			c.deadline.Cancel(errCancelled)
 			return true
