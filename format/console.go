@@ -163,21 +163,18 @@ func (c *Console) clear() {
 }
 
 // Warn prints a warning from rpcx.
-func (c *Console) Warn(text string) {
-	if c.o.JSON {
-		c.row("warning", scan.JSON(text))
-		return
-	}
-	c.line(colorWarn, "rpcx: warning: ", text)
-}
+func (c *Console) Warn(text string) { c.say("warning", colorWarn, "rpcx: warning: ", text) }
 
 // Note prints a line from rpcx that is neither a warning nor a failure.
-func (c *Console) Note(text string) {
+func (c *Console) Note(text string) { c.say("note", "", "rpcx: ", text) }
+
+// say prints a text with a label or, for --errors json, with the kind of line.
+func (c *Console) say(kind, color, label, text string) {
 	if c.o.JSON {
-		c.row("note", scan.JSON(text))
-		return
+		c.row(kind, scan.JSON(text))
+	} else {
+		c.line(color, label, text)
 	}
-	c.line("", "rpcx: ", text)
 }
 
 // Sources of lines for Child.

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -37,12 +38,12 @@ func (l Listing) Methods() string {
 	rows := [][]string{append(l.heading(), "KIND", "PARAMS", "DESCRIPTION")}
 	for i := range c.Methods {
 		m := &c.Methods[i]
-		rows = append(rows, append(l.nameCells(m), string(kindOf(m)), summary(parameters(c, m.Params), l.paramsWidth()), CleanLine(m.Description)))
+		rows = append(rows, append(l.nameCells(m), kindOf(m), summary(parameters(c, m.Params), l.paramsWidth()), CleanLine(m.Description)))
 	}
 	if len(rows) == 1 {
 		b.WriteString("no methods\n")
 	} else {
-		writeTable(&b, rows, width, color)
+		b.WriteString(Table(rows, width, color))
 	}
 	if why := CleanLine(c.WhyPartial()); why != "" {
 		b.WriteString("\n")
@@ -90,12 +91,7 @@ func infoTitle(i catalog.Info) string {
 	return strings.TrimPrefix(title+": "+CleanLine(i.Description), ": ")
 }
 
-func kindOf(m *catalog.Method) catalog.Kind {
-	if m.Kind == "" {
-		return catalog.Call
-	}
-	return catalog.Kind(CleanLine(string(m.Kind)))
-}
+func kindOf(m *catalog.Method) string { return CleanLine(string(cmp.Or(m.Kind, catalog.Call))) }
 
 func strong(s string, color bool) string {
 	if !color || s == "" {
@@ -130,12 +126,6 @@ func summary(params []parameter, width int) string {
 // for no limit). The text of cells is not changed otherwise.
 func Table(rows [][]string, width int, color bool) string {
 	var b strings.Builder
-	writeTable(&b, rows, width, color)
-	return b.String()
-}
-
-// writeTable writes rows with aligned columns. The first row contains the titles. Lines are cut to width columns.
-func writeTable(b *strings.Builder, rows [][]string, width int, color bool) {
 	widths := columnWidths(rows, 0)
 	for n, row := range rows {
 		line := ""
@@ -147,13 +137,14 @@ func writeTable(b *strings.Builder, rows [][]string, width int, color bool) {
 		line = Cut(strings.TrimRight(line, " "), width)
 		b.WriteString(strong(line, color && n == 0) + "\n")
 	}
+	return b.String()
 }
 
 // Method returns a description of a method's parameters and results, with an example of a call to endpoint.
 func (l Listing) Method(m *catalog.Method, endpoint string) string {
 	c, width, color := l.Catalog, l.Width, l.Color
 	var b strings.Builder
-	b.WriteString(strong(CleanLine(m.Name), color) + " (" + string(kindOf(m)) + ")\n")
+	b.WriteString(strong(CleanLine(m.Name), color) + " (" + kindOf(m) + ")\n")
 	for line := range strings.SplitSeq(strings.TrimSpace(Clean(m.Description)), "\n") {
 		if line = strings.TrimSpace(line); line != "" {
 			wrap(&b, "  ", 2, line, width)
@@ -245,32 +236,28 @@ func Plugin(c *catalog.Catalog, width int, color bool) string {
 		rows = append(rows, []string{CleanLine(m.Name), where, CleanLine(m.Description)})
 	}
 	if len(rows) > 1 {
-		writeTable(&b, rows, width, color)
+		b.WriteString(Table(rows, width, color))
 	} else {
 		b.WriteString("no functions\n")
 	}
 	for _, class := range c.Classes {
-		pluginClass(&b, class, width, color)
+		b.WriteString(pluginClass(class, width, color))
 	}
 	rows = [][]string{{"CONSTANT", "VALUE"}}
 	for key, val := range scan.Members(c.Constants) {
 		rows = append(rows, []string{CleanLine(scan.Key(key)), CleanLine(string(scan.Compact(nil, val)))})
 	}
 	if len(rows) > 1 {
-		b.WriteString("\n")
-		writeTable(&b, rows, width, color)
+		b.WriteString("\n" + Table(rows, width, color))
 	}
 	return b.String()
 }
 
-func pluginClass(b *strings.Builder, class []byte, width int, color bool) {
-	name, _ := scan.Text(scan.Get(class, "name"))
-	rows := [][]string{{"CLASS " + CleanLine(name), "KIND", "DESCRIPTION"}}
+func pluginClass(class []byte, width int, color bool) string {
+	rows := [][]string{{"CLASS " + CleanLine(scan.String(scan.Get(class, "name"))), "KIND", "DESCRIPTION"}}
 	for _, part := range []struct{ key, kind string }{{"methods", "method"}, {"properties", "property"}} {
 		for val := range scan.Elements(scan.Get(class, part.key)) {
-			name, _ := scan.Text(scan.Get(val, "name"))
-			says, _ := scan.Text(scan.Get(val, "description"))
-			kind := part.kind
+			name, says, kind := scan.String(scan.Get(val, "name")), scan.String(scan.Get(val, "description")), part.kind
 			if string(scan.Get(val, "settable")) == "true" {
 				kind += ", settable"
 			} else if kind == "property" {
@@ -279,6 +266,5 @@ func pluginClass(b *strings.Builder, class []byte, width int, color bool) {
 			rows = append(rows, []string{"  " + CleanLine(name), kind, CleanLine(says)})
 		}
 	}
-	b.WriteString("\n")
-	writeTable(b, rows, width, color)
+	return "\n" + Table(rows, width, color)
 }

@@ -59,10 +59,7 @@ func Interactive(in *os.File, out Screen) bool {
 func OpenPrompt(in, out *os.File, o PromptOptions) (*Prompt, error) {
 	p := &Prompt{in: in, out: out, signals: make(chan os.Signal, 4), done: make(chan struct{})}
 	typed := keyboard.NewKeys(in, o.Interrupt, p.suspend)
-	p.edit = term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{typed, keyboard.Screen(out)}, o.Text)
+	p.edit = term.NewTerminal(streams{typed, keyboard.Screen(out)}, o.Text)
 	p.edit.History = quietHistory{o.History}
 	p.edit.AutoCompleteCallback = func(line string, pos int, key rune) (string, int, bool) {
 		if line == "" && key == keyboard.End {

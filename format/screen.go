@@ -211,9 +211,12 @@ type typed struct {
 
 // typeSecret reads a secret from the user. It cannot be interrupted.
 func typeSecret(question string, answer chan<- typed) {
-	secret, err := term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{os.Stdin, os.Stderr}, "").ReadPassword(question)
+	secret, err := term.NewTerminal(streams{os.Stdin, os.Stderr}, "").ReadPassword(question)
 	answer <- typed{secret, err}
+}
+
+// streams are the input and the output of a terminal.
+type streams struct {
+	io.Reader
+	io.Writer
 }

@@ -14,15 +14,6 @@ import (
 	"rpcx/wire/catalog"
 )
 
-// computed lists the topics that rpcx generates from its tables.
-var computed = []struct {
-	name, says string
-	text       func() string
-}{
-	{"statuses", "what the exit statuses mean", statuses},
-	{"limits", "the limits on time and memory, and their effects", limits},
-}
-
 // NewCommand returns the help command. tree returns all commands.
 func NewCommand(run *env.Env, tree func() *cmdline.Command) *cmdline.Command {
 	asJSON, all := false, false
@@ -102,17 +93,16 @@ func find(d *cmdline.Command, words []string) *cmdline.Command {
 	return d
 }
 
-// AllTopics returns all topics, including computed ones.
+// AllTopics returns all topics, including those that rpcx generates from its tables.
 func AllTopics() []Topic {
 	var topics []Topic
 	for _, t := range Topics() {
 		t.Text, t.Brief = Prose(t.Text), Prose(t.Brief)
 		topics = append(topics, t)
 	}
-	for _, c := range computed {
-		topics = append(topics, Topic{Name: c.name, Says: c.says, Text: c.text(), Brief: c.text()})
-	}
-	return topics
+	statuses, limits := statuses(), limits()
+	return append(topics, Topic{Name: "statuses", Says: "what the exit statuses mean", Text: statuses, Brief: statuses},
+		Topic{Name: "limits", Says: "the limits on time and memory, and their effects", Text: limits, Brief: limits})
 }
 
 func listing() string {

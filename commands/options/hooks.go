@@ -49,9 +49,9 @@ func (h *Hooks) opening() (*hook.Answer, error) {
 
 // suggestHook adds the fix to an error in --on that has only one correction.
 func suggestHook(l *cmdline.CommandLine, err error) error {
-	var other hook.Meant
+	other, ok := errors.AsType[hook.Meant](err)
 	f := wire.AsFault(err)
-	if f == nil || !errors.As(err, &other) {
+	if f == nil || !ok {
 		return err
 	}
 	g := *f

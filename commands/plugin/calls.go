@@ -234,12 +234,10 @@ func onlyValues(args params.Arguments) error {
 		}
 		return wire.NewFault(wire.Usage, fmt.Sprintf("--values: %s is not a transport value, such as {\"type\":\"int\",\"value\":1}", v), nil)
 	}
-	i := 0
-	for v := range scan.Elements(args.Args) {
+	for i, v := range scan.List(args.Args) {
 		if err := check(fmt.Sprintf("/args/%d", i), v); err != nil {
 			return err
 		}
-		i++
 	}
 	for key, v := range scan.Members(args.Kwargs) {
 		if err := check("/kwargs/"+scan.Key(key), v); err != nil {

@@ -93,21 +93,17 @@ func (v *View) Write(ctx context.Context, run *env.Env, file string) error {
 }
 
 // options compiles the expressions that select messages.
-func (v *View) options(run *env.Env) (tapeview.Options, error) {
-	o := tapeview.Options{Own: ownShape}
+func (v *View) options(run *env.Env) (o tapeview.Options, err error) {
+	o.Own = ownShape
 	if v.jq != "" {
-		program, err := jq.Compile(v.jq, jq.Options{Env: true})
-		if err != nil {
+		if o.JQ, err = jq.Compile(v.jq, jq.Options{Env: true}); err != nil {
 			return o, err
 		}
-		o.JQ = program
 	}
 	if v.grep != "" {
-		re, err := regexp.Compile(v.grep)
-		if err != nil {
+		if o.Grep, err = regexp.Compile(v.grep); err != nil {
 			return o, run.Line.Usage("--grep: %s", err)
 		}
-		o.Grep = re
 	}
 	return o, nil
 }

@@ -110,8 +110,8 @@ func runCommand(ctx context.Context, words []string, endpoint string) (<-chan er
 
 // commandStatus converts the command's status to one of this process.
 func commandStatus(name string, err error) error {
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
 		return err
 	}
 	code := exit.ExitCode()

@@ -2,8 +2,6 @@ package tapeview
 
 import (
 	"context"
-
-	"rpcx/wire/jq"
 )
 
 // A rowFilter implements --jq and --grep. It also keeps the response to a call that it keeps, because neither is useful
@@ -15,14 +13,11 @@ type rowFilter struct {
 
 func newRowFilter(o Options) *rowFilter { return &rowFilter{o: o, calls: map[int]bool{}} }
 
-// all reports whether all rows are kept.
-func (c *rowFilter) all() bool { return c.o.JQ == nil && c.o.Grep == nil }
-
 // keeps reports whether to keep row. If a program fails on a row, the row is dropped, because a program for the
 // messages of one method rarely works on all others.
 func (c *rowFilter) keeps(ctx context.Context, row *Row) bool {
 	switch {
-	case c.all():
+	case c.o.JQ == nil && c.o.Grep == nil: // all rows are kept
 		return true
 	case !row.Kind.isMessage():
 		return false
@@ -30,24 +25,16 @@ func (c *rowFilter) keeps(ctx context.Context, row *Row) bool {
 		delete(c.calls, row.Of)
 		return true
 	}
-	keep := c.greps(row) && truth(ctx, c.o.JQ, row)
+	keep := c.o.Grep == nil || c.o.Grep.MatchString(row.Name) || c.o.Grep.Match(row.Raw)
+	if c.o.JQ != nil {
+		keep = keep && row.Valid
+	}
+	if keep && c.o.JQ != nil {
+		yes, err := c.o.JQ.Truth(ctx, row.Raw)
+		keep = err == nil && yes
+	}
 	if keep && row.Kind == Call {
 		c.calls[row.Number] = true
 	}
 	return keep
-}
-
-func (c *rowFilter) greps(row *Row) bool {
-	return c.o.Grep == nil || c.o.Grep.MatchString(row.Name) || c.o.Grep.Match(row.Raw)
-}
-
-func truth(ctx context.Context, program *jq.Program, row *Row) bool {
-	if program == nil {
-		return true
-	}
-	if !row.Valid {
-		return false
-	}
-	yes, err := program.Truth(ctx, row.Raw)
-	return err == nil && yes
 }

@@ -167,14 +167,12 @@ func badTransport(rest string, err error) error {
 	if slices.Contains(schemeNames(), word) {
 		return err
 	}
-	f := &wire.Fault{Kind: wire.Usage, Message: fmt.Sprintf("%q is not a dialect, framing or transport", word)}
+	f := wire.Usagef("%q is not a dialect, framing or transport", word)
 	words := append(all.OwnNames(), Prefixes()...)
 	if near := catalog.Nearest(word, words); near != "" {
 		return meant(rest, near+"+"+rest[len(word)+1:], f.Message)
-	} else {
-		f.Hint = "use one of " + strings.Join(words, ", ")
 	}
-	return f
+	return f.WithHint("use one of " + strings.Join(words, ", "))
 }
 
 // meant returns the usage Fault for given, the part of an endpoint after its prefixes, which is probably a mistake for

@@ -152,12 +152,11 @@ func (c *Client) begin(ctx context.Context, f *Found, w Want, redirect, grant st
 }
 
 func unregistered(s *Server) error {
-	f := wire.NewFault(wire.Auth, s.Issuer+" does not register clients", nil)
-	f.Hint = "register a client there, and name it with --client-id ID"
+	hint := "register a client there, and name it with --client-id ID"
 	if s.MetadataDocument {
-		f.Hint += ", or publish its metadata and give --client-metadata URL"
+		hint += ", or publish its metadata and give --client-metadata URL"
 	}
-	return f
+	return wire.NewFault(wire.Auth, s.Issuer+" does not register clients", nil).WithHint(hint)
 }
 
 const (

@@ -79,9 +79,9 @@ func (f *file) settings(name string, table map[string]any) (*Profile, error) {
 		}
 		if key == "endpoint" {
 			p.Endpoint = s
-			continue
+		} else {
+			p.Settings = append(p.Settings, s)
 		}
-		p.Settings = append(p.Settings, s)
 	}
 	return p, nil
 }
