@@ -49,13 +49,6 @@ func StdoutFault(err error) *wire.Fault {
 	return wire.NewFault(wire.IO, "stdout: "+cause.Error(), err)
 }
 
-func small(b []byte) []byte {
-	if cap(b) > 1<<20 {
-		return nil
-	}
-	return b
-}
-
 func hasBreak(b []byte) bool {
 	return bytes.IndexByte(b, '\n') >= 0 || bytes.IndexByte(b, '\r') >= 0
 }

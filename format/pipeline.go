@@ -165,7 +165,9 @@ func (p *Pipeline) writeDecoded(val []byte) error {
 
 // end ends a line, and releases the memory of a very long one.
 func (p *Pipeline) end() error {
-	p.scratch = small(p.scratch)
+	if cap(p.scratch) > 1<<20 {
+		p.scratch = nil
+	}
 	if p.o.Null {
 		p.out.WriteByte(0)
 	} else {

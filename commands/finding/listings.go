@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -50,38 +51,22 @@ func signed(m *catalog.Method, result json.RawMessage) {
 	types := map[string]string{
 		"int": "integer", "i4": "integer", "double": "number", "boolean": "boolean", "string": "string", "array": "array", "struct": "object", "nil": "null",
 	}
-	items := scan.AppendArray(nil)
-	n := int64(0)
-	if scan.Type(result) != 'a' {
+	schemas := wire.Map(scan.List(scan.First(result)), func(name json.RawMessage) []byte {
+		if t := types[scan.String(name)]; t != "" {
+			return scan.Pair("type", scan.AppendQuoted(nil, t))
+		}
+		return []byte("{}")
+	})
+	if schemas == nil {
 		return
 	}
-	for signature := range scan.Elements(result) {
-		if scan.Type(signature) != 'a' {
-			return
-		}
-		for name := range scan.Elements(signature) {
-			schema := []byte("{}")
-			if t := types[scan.String(name)]; t != "" {
-				schema = scan.Pair("type", scan.AppendQuoted(nil, t))
-			}
-			if n == 0 {
-				m.Result = schema
-			} else {
-				items.Add(schema)
-			}
-			n++
-		}
-		break
-	}
-	if n == 0 {
-		return
-	}
+	params := schemas[1:]
 	var o scan.Object
 	o.Text("type", "array")
-	o.Add("prefixItems", items.End())
-	o.Int("minItems", n-1)
-	o.Int("maxItems", n-1)
-	m.Params = o.End()
+	o.Add("prefixItems", scan.ArrayOf(params...))
+	o.Int("minItems", int64(len(params)))
+	o.Int("maxItems", int64(len(params)))
+	m.Result, m.Params = schemas[0], o.End()
 }
 
 // explained reads the description of a method.

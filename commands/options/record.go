@@ -23,11 +23,8 @@ type Record struct {
 	force  bool
 	more   bool
 	plain  bool
-	also   io.Writer
+	Also   io.Writer // a second writer for the lines of the tape, the only one without a tape; may be nil
 }
-
-// Also sets a second writer for the lines of the tape. Without a tape, it is the only writer.
-func (r *Record) Also(w io.Writer) { r.also = w }
 
 // Values of --on-tape-error.
 const (
@@ -72,13 +69,13 @@ func (r *Record) Identity() ([]string, error) {
 // Open opens the tape of a conversation with endpoint, in dialect. many allows several connections. Without --record,
 // Open returns nil. The tape closes at the end of the run.
 func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recorder.Recorder, error) {
-	if r.File == "" && r.also == nil {
+	if r.File == "" && r.Also == nil {
 		return nil, nil
 	}
 	name := all.OnTape(dialect)
 	named := strings.NewReplacer(dialect+"+", name+"+")
 	o := recorder.Options{
-		File: r.File, Also: r.also, Split: r.split, Many: many, Warn: run.Console.Warn, Endpoint: named.Replace,
+		File: r.File, Also: r.Also, Split: r.split, Many: many, Warn: run.Console.Warn, Endpoint: named.Replace,
 		Header: tape.Header{Endpoint: named.Replace(endpoint), Dialect: name, Program: env.Version()},
 		Failed: func(err error) { r.fail(run, err) },
 	}

@@ -130,7 +130,7 @@ func (w *watch) end(ctx context.Context, j *peerChecker) error {
 
 // tapeOf records the conversation for the watch, and on the user's tape.
 func (j *peerChecker) tapeOf(endpoint string) (err error) {
-	j.o.client.Record.Also(j.watch)
+	j.o.client.Record.Also = j.watch
 	if j.record, err = j.o.client.Record.Open(j.run, endpoint, j.endpoint.Dialect, true); err == nil {
 		j.record.Note(tape.JudgedNote + j.watch.judged)
 	}

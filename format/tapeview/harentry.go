@@ -68,7 +68,8 @@ func (e *harEntry) finish(started time.Time) harOut {
 	e.end = max(e.end, e.head, e.start)
 	out := harOut{
 		Started: started.Add(e.start).UTC().Format("2006-01-02T15:04:05.000Z07:00"),
-		Request: e.requestOut(), Response: e.responseOut(), Timings: e.timings(), Remote: remoteHost(e.http.Remote), Type: "fetch",
+		Request: e.requestOut(), Response: e.responseOut(), Timings: e.timings(), Type: "fetch",
+		Remote: (&url.URL{Host: e.http.Remote}).Hostname(), // without the port
 	}
 	out.Time = out.Timings.sum()
 	if e.socket {
@@ -207,10 +208,4 @@ func contentType(headers [][2]string) string {
 		}
 	}
 	return "application/json"
-}
-
-// remoteHost returns the host of an address, without the port.
-func remoteHost(address string) string {
-	u := url.URL{Host: address}
-	return u.Hostname()
 }

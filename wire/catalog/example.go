@@ -53,12 +53,11 @@ var alternatives = []string{"anyOf", "oneOf", "allOf"}
 // word returns one KEY=VALUE.
 func word(name string, schema, doc json.RawMessage, exact bool) string {
 	key := strings.NewReplacer(".", `\.`, "[", `\[`).Replace(name)
-	v := given(schema)
-	if v == nil && (exact || composite(schema)) {
+	v, t := given(schema), typeOf(schema)
+	if v == nil && (exact || t == "array" || t == "object") {
 		v = ExampleValue(schema, doc)
 	}
-	text, isText := scan.Text(v)
-	switch t := typeOf(schema); {
+	switch text, isText := scan.Text(v); {
 	case isText:
 		return key + "=" + text
 	case v != nil:
@@ -68,11 +67,6 @@ func word(name string, schema, doc json.RawMessage, exact bool) string {
 	default:
 		return key + ":=<" + t + ">"
 	}
-}
-
-func composite(schema json.RawMessage) bool {
-	t := typeOf(schema)
-	return t == "array" || t == "object"
 }
 
 // ExampleValue returns a value for a schema: an example in the schema, or a simple value of its type. $refs are

@@ -55,12 +55,10 @@ func (s *sampler) of(schema json.RawMessage, depth int) json.RawMessage {
 // branch returns a value for a schema with subschemas. It uses the first alternative, or all of them if they are objects.
 func (s *sampler) branch(schema json.RawMessage, depth int) json.RawMessage {
 	for _, key := range alternatives {
-		branches := scan.List(scan.Get(schema, key))
-		if len(branches) == 0 {
-			continue
-		}
-		if v := s.inner(branches[0], depth+1); json.Valid(v) && v[0] != '{' {
-			return v
+		if first := scan.First(scan.Get(schema, key)); first != nil {
+			if v := s.inner(first, depth+1); json.Valid(v) && v[0] != '{' {
+				return v
+			}
 		}
 	}
 	return s.object(schema, depth)
