@@ -210,20 +210,31 @@ func TestFixesAreRun(t *testing.T) {
 	}
 }
 
-// proposes reports whether f sets the field Fix other than by copying it.
+// proposes reports whether f sets the field Fix, or calls WithFix, other than to copy a fix.
 func proposes(f *ast.FuncDecl) (found bool) {
+	isFix := func(e ast.Expr) bool {
+		s, ok := e.(*ast.SelectorExpr)
+		return ok && s.Sel.Name == "Fix"
+	}
 	ast.Inspect(f, func(n ast.Node) bool {
-		a, ok := n.(*ast.AssignStmt)
-		if !ok {
-			return true
-		}
-		for i, l := range a.Lhs {
-			if s, ok := l.(*ast.SelectorExpr); ok && s.Sel.Name == "Fix" {
-				from, copied := a.Rhs[min(i, len(a.Rhs)-1)].(*ast.SelectorExpr)
-				found = found || !copied || from.Sel.Name != "Fix"
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, l := range n.Lhs {
+				found = found || isFix(l) && !isFix(n.Rhs[min(i, len(n.Rhs)-1)])
+			}
+		case *ast.CallExpr:
+			s, ok := n.Fun.(*ast.SelectorExpr)
+			found = found || ok && s.Sel.Name == "WithFix"
+		case *ast.CompositeLit:
+			if s, ok := n.Type.(*ast.SelectorExpr); !ok || s.Sel.Name != "Fault" {
+				break
+			}
+			for _, e := range n.Elts {
+				kv := e.(*ast.KeyValueExpr)
+				found = found || kv.Key.(*ast.Ident).Name == "Fix" && !isFix(kv.Value)
 			}
 		}
 		return true
 	})
-	return found
+	return found && f.Name.Name != "WithFix"
 }

@@ -80,8 +80,11 @@ func (j *job) parse(scalar bool) error {
 func (b *batch) dryRun(ctx context.Context) error {
 	var preview func(dialect.Op) (wire.Message, error)
 	var refused error
-	lines := cmp.Or(b.lines, env.NewLines(ctx))
-	err := lines.Each(func(n int64, line []byte) error {
+	each := func(take func(n int64, line []byte) error) error { return env.EachLine(ctx, take) }
+	if b.lines != nil {
+		each = b.lines.Each
+	}
+	err := each(func(n int64, line []byte) error {
 		j := &job{}
 		j.set(n, line)
 		b.read(ctx, j)
