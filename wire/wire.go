@@ -6,7 +6,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"io"
+	"io/fs"
+	"time"
 )
 
 // A Conn carries whole messages in both directions, in order. One goroutine may call Recv, and any number may call
@@ -215,6 +218,40 @@ func IsClosed(c <-chan struct{}) bool {
 	default:
 		return false
 	}
+}
+
+// Sleep waits for d. It returns false if ctx ends first.
+func Sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	Either(t.C, ctx.Done())
+	return ctx.Err() == nil
+}
+
+// Either waits for a value from one of two channels, or for its end.
+func Either[A, B any](a <-chan A, b <-chan B) {
+	select {
+	case <-a:
+	case <-b:
+	}
+}
+
+// Go runs f in a goroutine. The channel is closed when f has returned.
+func Go(f func()) (done <-chan struct{}) {
+	c := make(chan struct{})
+	go func() {
+		defer close(c)
+		f()
+	}()
+	return c
+}
+
+// WithoutPath returns the cause of a failed operation on a file, without the file's name. Any other error is returned unchanged.
+func WithoutPath(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
 }
 
 // Put sets in[key] to val, and creates the map if it is nil.

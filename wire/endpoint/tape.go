@@ -1,8 +1,6 @@
 package endpoint
 
 import (
-	"errors"
-	"io/fs"
 	"net/url"
 
 	"rpcx/wire"
@@ -34,10 +32,7 @@ func (e *Endpoint) tape(file string) error {
 func readHeader(file string) (its, path string, err error) {
 	f, err := userfile.Open(file)
 	if err != nil {
-		if p, ok := errors.AsType[*fs.PathError](err); ok {
-			err = p.Err
-		}
-		return "", "", wire.Usagef("cannot read the tape %s: %v", file, err)
+		return "", "", wire.Usagef("cannot read the tape %s: %v", file, wire.WithoutPath(err))
 	}
 	defer func() { _ = f.Close() }()
 	r, err := tape.NewReader(f, file)

@@ -198,9 +198,7 @@ func closeError(err error) error {
 	if err == nil || err == io.EOF {
 		return err
 	}
-	var closed *wire.CloseError
-	var fault *wire.Fault
-	if errors.As(err, &closed) || errors.As(err, &fault) {
+	if _, closed := errors.AsType[*wire.CloseError](err); closed || wire.AsFault(err) != nil {
 		return err
 	}
 	return &wire.CloseError{Err: err}

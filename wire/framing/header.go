@@ -102,10 +102,8 @@ func (s *headerSource) header(line []byte, crlf bool) (noise bool, err error) {
 }
 
 func (s *headerSource) contentLength(value string) error {
-	for _, c := range []byte(value) {
-		if c < '0' || c > '9' {
-			value = ""
-		}
+	if strings.ContainsFunc(value, func(c rune) bool { return c < '0' || c > '9' }) {
+		value = ""
 	}
 	size, err := strconv.Atoi(value)
 	switch {
@@ -147,12 +145,9 @@ func (s *headerSource) headerLine() ([]byte, error) {
 
 // isToken reports whether b is a valid header name.
 func isToken(b []byte) bool {
-	for _, c := range b {
-		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
-			return false
-		}
-	}
-	return len(b) > 0
+	return len(b) > 0 && !bytes.ContainsFunc(b, func(c rune) bool {
+		return c <= ' ' || c >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
+	})
 }
 
 // beginsName reports whether line, which the end of the input cut off, may be the start of a message's first header: a

@@ -80,7 +80,7 @@ func (b *ConnectionHooks) run(ctx context.Context, o *outcome, command string, e
 		p.stdin.Write(stdin) // a command does not have to read its stdin
 		p.stdin.Close()
 	})
-	wg.Go(func() { _ = copyTail(o.stderr, &pipe{f: p.stderr, exited: p.Done()}) })
+	wg.Go(func() { copyTail(o.stderr, &pipe{f: p.stderr, exited: p.Done()}) })
 	fed := make(chan error, 1)
 	go func() {
 		defer wire.Guard()

@@ -219,12 +219,10 @@ func (b *ConnectionHooks) Close() error {
 	b.mu.Lock()
 	b.cancel() // with the lock held, because enter counts answers only before that
 	b.mu.Unlock()
-	done := make(chan struct{})
-	go func() {
+	done := wire.Go(func() {
 		b.wg.Wait()
 		b.coWG.Wait()
-		close(done)
-	}()
+	})
 	select {
 	case <-done:
 		return nil

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rpcx/wire"
 	"rpcx/wire/transport"
 )
 
@@ -59,10 +60,7 @@ func (t *LineProcess) Run(onLine func(line []byte), last func()) error {
 	})
 	err := t.read(onLine)
 	t.p.stdin.Close()
-	select { // the process may have closed only its stdout
-	case <-t.p.Done():
-	case <-time.After(exitTime):
-	}
+	wire.Either(t.p.Done(), time.After(exitTime)) // the process may have closed only its stdout
 	t.p.force()
 	stderr.Wait()
 	t.how, t.ok = t.p.ending()

@@ -59,7 +59,7 @@ func event(line json.RawMessage) wire.Event {
 	var named []byte
 	kinds, marked, continues := 0, false, false
 	for key, val := range scan.Members(line) {
-		if kind, ok := kindOf(key); ok {
+		if kind, ok := kindOf[string(key)]; ok {
 			ev.Kind, named = kind, val
 			kinds++
 			continue
@@ -90,20 +90,8 @@ func event(line json.RawMessage) wire.Event {
 	return ev
 }
 
-// kindOf returns the kind of event that a member determines.
-func kindOf(key []byte) (kind wire.EventKind, ok bool) {
-	switch string(key) {
-	case "progress":
-		return wire.Progress, true
-	case "data":
-		return wire.Data, true
-	case "error":
-		return wire.Failure, true
-	case "log":
-		return wire.Log, true
-	}
-	return kind, false
-}
+// kindOf contains the kinds of events by the members that determine them.
+var kindOf = map[string]wire.EventKind{"progress": wire.Progress, "data": wire.Data, "error": wire.Failure, "log": wire.Log}
 
 // fill sets the fields of ev from the member that determines its kind.
 func fill(ev *wire.Event, named json.RawMessage) {

@@ -48,7 +48,7 @@ func (b *ConnectionHooks) result(ctx context.Context, c *chain, a *Answer, r dia
 	case o.err != nil:
 		return nil, o.err
 	case a.Kind == Text:
-		return scan.AppendQuoted(nil, strings.ToValidUTF8(chomp(string(o.value)), "\uFFFD")), nil
+		return scan.AppendQuoted(nil, strings.ToValidUTF8(strings.TrimSuffix(strings.TrimSuffix(string(o.value), "\n"), "\r"), "\uFFFD")), nil
 	}
 	v, err := value(o.value)
 	if err != nil {
@@ -127,9 +127,4 @@ func errorObject(out []byte) *wire.Error {
 		return nil
 	}
 	return &wire.Error{Code: code, Message: text, Data: scan.Get(v, "data"), Raw: v}
-}
-
-// chomp removes the line break at the end of s.
-func chomp(s string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r")
 }

@@ -136,12 +136,7 @@ const (
 // probe checks repeatedly, until ctx ends, whether the peer can still read a response. If it cannot, its operating
 // system rejects a probe, and the connection closes the PeerClosed channel.
 func (p *Peer) probe(ctx context.Context, c wire.Prober) {
-	for wait := probeFirst; ; wait = probeNext {
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return
-		}
+	for wait := probeFirst; wire.Sleep(ctx, wait); wait = probeNext {
 		if c.Probe() != nil {
 			return // sending the next response would fail in the same way
 		}

@@ -139,10 +139,7 @@ func (p *Peer) MostHeld() int {
 
 // awaitBudget opens outbox.room when free is closed. Waiting handlers then check the Budget again.
 func (p *Peer) awaitBudget(free <-chan struct{}) {
-	select {
-	case <-free:
-	case <-p.ctx.Done():
-	}
+	wire.Either(free, p.ctx.Done())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.outbox.awaitsBudget = false

@@ -37,7 +37,7 @@ func (p *Peer) requestLocked(m *wire.Message, g *inbound.Array) {
 		p.refuseLocked(in, p.busyLocked(in.Msg.Method))
 	case p.handler.Handle == nil:
 		p.noteLocked(Note{Kind: NoteUnhandledRequest, Method: in.Msg.Method, Text: "no hook for the request " + ending.Quoted(in.Msg.Method)})
-		p.refuseLocked(in, noMethod(in.Msg.Method))
+		p.refuseLocked(in, wire.Errorf(wire.CodeNoMethod, "method not found: %s", in.Msg.Method))
 	default:
 		p.startLocked(in)
 		p.serveAll(in)

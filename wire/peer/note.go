@@ -91,7 +91,3 @@ func panicText(v any) string {
 func failure(e *wire.Error) wire.Event { return wire.Event{Kind: wire.Failure, Final: true, Err: e} }
 
 func internalError() wire.Event { return failure(wire.NewError(wire.CodeInternal, "internal error")) }
-
-func noMethod(name string) *wire.Error {
-	return wire.Errorf(wire.CodeNoMethod, "method not found: %s", name)
-}

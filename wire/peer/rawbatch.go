@@ -98,12 +98,7 @@ func (b *rawBatch) end(p *Peer, err error) {
 
 // unanswered reports whether no call of b has a response yet.
 func (b *rawBatch) unanswered() bool {
-	for _, s := range b.sent {
-		if !s.waiting {
-			return false
-		}
-	}
-	return len(b.sent) > 0
+	return len(b.sent) > 0 && !slices.ContainsFunc(b.sent, func(s *stream) bool { return !s.waiting })
 }
 
 // owner returns the owner of a message that is the response to the whole batch.

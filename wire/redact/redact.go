@@ -140,11 +140,8 @@ func isAt(place int, name []byte, word string) bool {
 }
 
 // letterSets returns the letters of each word in secretWords.
-var letterSets = sync.OnceValue(func() (sets []uint32) {
-	for _, word := range slices.Concat(secretWords...) {
-		sets = append(sets, letters([]byte(word)))
-	}
-	return sets
+var letterSets = sync.OnceValue(func() []uint32 {
+	return wire.Map(slices.Concat(secretWords...), func(word string) uint32 { return letters([]byte(word)) })
 })
 
 // letters returns the set of letters, and of a few other characters, in text.

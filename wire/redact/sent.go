@@ -45,10 +45,8 @@ func Sent(values ...string) {
 	}
 	sent.mu.Lock()
 	defer sent.mu.Unlock()
-	all := maps.Clone(sent.all)
-	if all == nil {
-		all = map[string]string{}
-	}
+	all := map[string]string{}
+	maps.Copy(all, sent.all)
 	for _, v := range values {
 		quoted := string(scan.JSON(v))
 		for _, spelled := range []string{v, quoted[1 : len(quoted)-1], url.QueryEscape(v), url.PathEscape(v)} {

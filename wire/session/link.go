@@ -28,8 +28,8 @@ type link struct {
 	preopened dialect.Stream // the stream of Options.First, until the caller opens that operation
 	received  atomic.Bool    // whether a message has arrived since the handshake; recorded only if the conversation needs it
 	replaced  atomic.Bool
-	open      atomic.Bool // the handshake has ended
-	end       func() error
+	open      atomic.Bool  // the handshake has ended
+	close     func() error // closes the connection cleanly; it can be called more than once
 }
 
 // newLink connects and runs the handshake. If the handshake failed because a call was omitted, or because the peer
@@ -101,7 +101,7 @@ func (d *Direct) tryLink(ctx context.Context) (*link, error) {
 	}
 	po.Record = inTurn(rec.messages(), po.Record)
 	l.p = peer.New(conn, l.codec, po)
-	l.end = sync.OnceValue(func() error {
+	l.close = sync.OnceValue(func() error {
 		err := rec.close(l.p, d.o.Transport.Watch, "")
 		if endServer != nil {
 			err = errors.Join(err, endServer())
@@ -172,9 +172,6 @@ func (s linkStream) Severed() bool { return dialect.Severed(s.Stream) }
 func (s linkStream) Waiting() bool { return dialect.Waiting(s.Stream) }
 
 func (l *link) backend() relay.PeerBackend { return relay.PeerBackend{Caller: l.p, Codec: l.codec} }
-
-// close closes the connection cleanly. It can be called more than once.
-func (l *link) close() error { return l.end() }
 
 // discoveryCache returns the cache for e's catalog. It outlives connections. It reports each use.
 func discoveryCache(e endpoint.Endpoint, o Options) dialect.DiscoveryCache {

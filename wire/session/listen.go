@@ -213,10 +213,7 @@ func (s *Server) Finish(ctx context.Context) {
 	defer cancel()
 	if d, ok := s.listener.(transport.Drainer); ok {
 		d.Drain()
-		select {
-		case <-s.accepted:
-		case <-ctx.Done():
-		}
+		wire.Either(s.accepted, ctx.Done())
 	}
 	var waiting sync.WaitGroup
 	s.mu.Lock()

@@ -68,7 +68,8 @@ func newDirect(e endpoint.Endpoint, o Options) (*Direct, error) {
 	d.newCodec = d.codecForLink
 	d.dial = d.connect
 	if o.Reconnect != nil {
-		d.redialer = newRedialer(d)
+		d.redialer = &redialer{d: d, jitter: fullJitter, done: make(chan struct{})}
+		d.redialer.ctx, d.redialer.cancel = context.WithCancel(context.Background())
 	}
 	if o.Raw || o.Shared != nil {
 		d.hub = &rawHub{d: d}

@@ -257,13 +257,8 @@ func (r *rawPipe) Finish(ctx context.Context) error {
 	r.draining = true
 	r.reject(l)
 	r.mu.Unlock()
-	done := make(chan struct{})
-	go func() {
-		r.pending.Wait()
-		close(done)
-	}()
 	select {
-	case <-done:
+	case <-wire.Go(r.pending.Wait):
 		// The handlers of a session continue after the pipe.
 		if l != nil && r.hub.d.o.Shared == nil && l.p.Settle(ctx) != nil {
 			return context.Cause(ctx)

@@ -64,12 +64,6 @@ type redialer struct {
 	most   time.Duration // the limit of the last pause; the next limit is twice as long
 }
 
-func newRedialer(d *Direct) *redialer {
-	k := &redialer{d: d, jitter: fullJitter, done: make(chan struct{})}
-	k.ctx, k.cancel = context.WithCancel(context.Background())
-	return k
-}
-
 // start begins to replace lost connections. It stops when that fails for good or the conversation is closed. l is the
 // first link.
 func (k *redialer) start(l *link) {
@@ -85,10 +79,7 @@ func (k *redialer) start(l *link) {
 
 // next waits until l is lost and returns the link that replaces it. It returns nil if there will be none.
 func (k *redialer) next(l *link) *link {
-	select {
-	case <-l.p.Done():
-	case <-k.ctx.Done():
-	}
+	wire.Either(l.p.Done(), k.ctx.Done())
 	_ = l.close()
 	why := l.p.Err()
 	if k.ctx.Err() != nil || !transient(why) {
@@ -156,7 +147,7 @@ func (k *redialer) dial(why error) (*link, error) {
 	}
 	var last error
 	renewed := d.o.Reconnect.Renew == nil
-	for sleep(ctx, k.pause()) {
+	for wire.Sleep(ctx, k.pause()) {
 		l, err := d.newLink(ctx)
 		if f := wire.AsFault(err); f != nil && f.Kind == wire.Auth && !renewed {
 			renewed = true
@@ -178,17 +169,6 @@ func (k *redialer) dial(why error) (*link, error) {
 		return nil, wire.NewFault(wire.Closed, "the conversation was closed", nil)
 	}
 	return nil, reconnectFailed(limit, why, last)
-}
-
-func sleep(ctx context.Context, pause time.Duration) bool {
-	t := time.NewTimer(pause)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // reconnectFailed returns the failure when all attempts to reconnect have failed.

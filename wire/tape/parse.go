@@ -1,7 +1,6 @@
 package tape
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -240,8 +239,7 @@ func named(key string, err error) error {
 
 // decode parses the value of a rare member. It ignores unknown members in that value.
 func decode(key string, val []byte, to any) error {
-	dec := json.NewDecoder(bytes.NewReader(val))
-	if err := dec.Decode(to); err != nil {
+	if err := json.Unmarshal(val, to); err != nil {
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 			return fmt.Errorf("%q: its %q has the wrong type", key, wrong.Field)
 		}

@@ -115,9 +115,8 @@ func (t *Reader) end() error {
 }
 
 func isCut(b []byte) bool {
-	var e *scan.Error
-	err := scan.Valid(b, depth)
-	return b[0] == '{' && errors.As(err, &e) && e.Cut
+	e, ok := errors.AsType[*scan.Error](scan.Valid(b, depth))
+	return b[0] == '{' && ok && e.Cut
 }
 
 // fault returns a Fault about the last line.

@@ -25,17 +25,6 @@ type Address struct {
 	Dir     string        // the working directory, for exec; "" for the current one
 }
 
-// HostPort returns the host:port of a URL. If the URL has no port, it adds the default port of the scheme.
-func HostPort(u *url.URL) string {
-	if u.Port() != "" {
-		return u.Host
-	}
-	return net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
-}
-
-// Origin returns the scheme, host and port of u.
-func Origin(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(HostPort(u)) }
-
 // WebSocket reports whether a is a WebSocket address.
 func (a Address) WebSocket() bool { return strings.HasPrefix(a.Scheme, "ws") }
 

@@ -81,7 +81,7 @@ func (w *Watch) Dialling(ctx context.Context) context.Context {
 			took := max(time.Since(began[addr]), 1)
 			mu.Unlock()
 			if err != nil {
-				w.Tellf("connect", "%s: %v", addr, Innermost(unwrapped(err)))
+				w.Tellf("connect", "%s: %v", addr, Innermost(WithoutAddress(err)))
 				return
 			}
 			w.Tell(wire.Fact{Step: "connected", Text: "connected to " + network + " " + addr, At: addr, Took: took})
@@ -89,8 +89,8 @@ func (w *Watch) Dialling(ctx context.Context) context.Context {
 	})
 }
 
-// unwrapped returns the error without the text of package net, which repeats the address.
-func unwrapped(err error) error {
+// WithoutAddress returns the error without the text of package net, which repeats the address.
+func WithoutAddress(err error) error {
 	if op, ok := err.(*net.OpError); ok {
 		return op.Err
 	}

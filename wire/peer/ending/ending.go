@@ -111,11 +111,10 @@ func (e *Ending) Unwatched(method string) *wire.Fault {
 // Fault returns the Fault for a connection that ended with err. when describes where the operation was interrupted, or
 // is "".
 func Fault(err error, method, when string) *wire.Fault {
-	var f *wire.Fault
-	if errors.As(err, &f) {
+	if f := wire.AsFault(err); f != nil {
 		return f.WithMethod(method)
 	}
-	f = &wire.Fault{Kind: wire.Closed, Method: method, Err: err}
+	f := &wire.Fault{Kind: wire.Closed, Method: method, Err: err}
 	what := "the connection ended"
 	switch ce, ok := errors.AsType[*wire.CloseError](err); {
 	case ok:

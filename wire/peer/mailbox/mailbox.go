@@ -34,9 +34,6 @@ type Box struct {
 // Init initializes b.
 func (b *Box) Init() { b.wake = make(chan struct{}, 1) }
 
-// Put appends a copy of m.
-func (b *Box) Put(m *wire.Message) { b.push(m) }
-
 // Size returns the number of queued bytes, including Overhead.
 func (b *Box) Size() int { return b.size }
 
@@ -74,7 +71,7 @@ func (b *Box) Shed(most int) { b.lost += b.shed(most) }
 // Drop drops all messages, even those in the consumer's current chunk.
 func (b *Box) Drop() {
 	b.dropped.Store(true)
-	b.drop()
+	b.first, b.last, b.size = nil, nil, 0
 }
 
 // Dropped reports whether Drop was called.

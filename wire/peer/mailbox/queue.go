@@ -39,9 +39,9 @@ type queue struct {
 	one         [1]wire.Message
 }
 
-// push appends a copy of m. It copies the large Message struct only once. The first message gets a buffer of exactly
+// Put appends a copy of m. It copies the large Message struct only once. The first message gets a buffer of exactly
 // its size, because most calls have one response.
-func (q *queue) push(m *wire.Message) {
+func (q *queue) Put(m *wire.Message) {
 	c := q.last
 	if c == nil || len(c.msgs) == cap(c.msgs) || cap(c.buf)-len(c.buf) < len(m.Raw) {
 		c = q.grow(len(m.Raw))
@@ -108,6 +108,3 @@ func (q *queue) recycle(c *chunk) {
 	*c = chunk{buf: c.buf[:0], msgs: c.msgs[:0]}
 	chunks.Put(c)
 }
-
-// drop removes all queued messages.
-func (q *queue) drop() { q.first, q.last, q.size = nil, nil, 0 }

@@ -12,7 +12,7 @@ func TestQueueSheds(t *testing.T) {
 	full := func() *queue {
 		q := &queue{}
 		for i := range 3 {
-			q.push(&wire.Message{Method: string(rune('a' + i)), Raw: make([]byte, each)})
+			q.Put(&wire.Message{Method: string(rune('a' + i)), Raw: make([]byte, each)})
 		}
 		return q
 	}

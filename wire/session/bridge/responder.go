@@ -138,12 +138,8 @@ func (r *responder) connect() {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
+	done := wire.Go(func() { _, _ = r.up.get(ctx) })
 	r.connecting = func() { cancel(); <-done }
-	go func() {
-		defer close(done)
-		_, _ = r.up.get(ctx)
-	}()
 }
 
 // Close releases this client's hooks and closes its connection to the peer.

@@ -218,8 +218,8 @@ func (c *client) answers(r dialect.Request) bool {
 
 // isAnswer reports whether err is an error response from a client that has the method.
 func isAnswer(err error) bool {
-	var rpc *wire.Error
-	return errors.As(err, &rpc) && string(rpc.Code) != strconv.Itoa(wire.CodeNoMethod)
+	rpc, ok := errors.AsType[*wire.Error](err)
+	return ok && string(rpc.Code) != strconv.Itoa(wire.CodeNoMethod)
 }
 
 // forward forwards a request or notification from the peer to c.

@@ -94,7 +94,18 @@ func (s *ringStream) Next(ctx context.Context) (wire.Message, error) {
 	if err != nil {
 		return wire.Message{}, err
 	}
-	return s.numbered(k, seq)
+	var ev wire.Event
+	if err := s.event(&k.m, &ev); err != nil {
+		return wire.Message{}, err
+	}
+	if seq > 0 {
+		ev.Seq = strconv.AppendInt(nil, seq, 10)
+		if ev.Time == nil {
+			ev.Time = json.RawMessage(k.at.UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`))
+		}
+	}
+	k.m.Event = &ev
+	return k.m, nil
 }
 
 // take waits for the next message that the stream shows. seq is 0 for the gap that stands for missed messages.
@@ -122,21 +133,6 @@ func (s *ringStream) take(ctx context.Context) (k kept, seq int64, err error) {
 		}
 	}
 	return kept{}, 0, io.EOF
-}
-
-func (s *ringStream) numbered(k kept, seq int64) (wire.Message, error) {
-	var ev wire.Event
-	if err := s.event(&k.m, &ev); err != nil {
-		return wire.Message{}, err
-	}
-	if seq > 0 {
-		ev.Seq = strconv.AppendInt(nil, seq, 10)
-		if ev.Time == nil {
-			ev.Time = json.RawMessage(k.at.UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`))
-		}
-	}
-	k.m.Event = &ev
-	return k.m, nil
 }
 
 // Cancel ends the stream.

@@ -91,7 +91,7 @@ func (h *host) shutdown(file os.FileInfo, why error) {
 		}
 		return nil
 	})
-	h.sock.StopAccepting()
+	_ = h.sock.Listener.Close() // no more processes can connect
 	drainTime := relay.DrainTimeout
 	if h.conv != nil {
 		if wire.IsClosed(h.conv.Done()) { // attached commands must read all earlier messages before they receive the reason

@@ -79,10 +79,7 @@ func dialUnix(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 		case err == nil:
 			return nc, nil
 		case syserr.Crowded(err) && ctx.Err() == nil:
-			select {
-			case <-time.After(5 * time.Millisecond): // polling, because there is no event to wait for
-			case <-ctx.Done():
-			}
+			wire.Sleep(ctx, 5*time.Millisecond) // polling, because there is no event to wait for
 		case e.Session != "" && syserr.Refused(err):
 			return nil, rundir.CleanUp(e.Socket, e.Session, err)
 		case e.Session != "" && errors.Is(err, os.ErrNotExist):

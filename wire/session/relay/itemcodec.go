@@ -212,8 +212,7 @@ func ToRPC(err error) error {
 
 // FromRPC is the inverse of ToRPC.
 func FromRPC(err error) error {
-	var rpc *wire.Error
-	if errors.As(err, &rpc) {
+	if rpc, ok := errors.AsType[*wire.Error](err); ok {
 		if fault := scan.Get(rpc.Data, "fault"); scan.Type(fault) == 'o' { // null stands for a failure that has no JSON
 			return FaultFrom(fault)
 		}

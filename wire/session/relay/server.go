@@ -96,9 +96,6 @@ func New(funcs *Functions, o ServerOptions) *Socket {
 // Serve starts to accept processes.
 func (s *Socket) Serve() { s.wg.Go(s.serve) }
 
-// StopAccepting closes the listener, so that no more processes can connect.
-func (s *Socket) StopAccepting() { _ = s.Listener.Close() }
-
 func (s *Socket) Endpoint() string { return "conversation:" + s.Path }
 
 func (s *Socket) serve() {
@@ -221,10 +218,7 @@ func (s *Socket) settle(d time.Duration) {
 		s.streams.Wait()
 		close(passed)
 	})
-	select {
-	case <-passed:
-	case <-time.After(d):
-	}
+	wire.Either(passed, time.After(d))
 }
 
 // DrainTimeout is the usual limit for Close.

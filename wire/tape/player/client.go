@@ -199,8 +199,7 @@ func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 
 func (k *checking) lost(c *conn, err error) bool {
 	k.ended = err
-	var closed *wire.CloseError
-	if !errors.Is(err, io.EOF) && !errors.As(err, &closed) {
+	if _, closed := errors.AsType[*wire.CloseError](err); !closed && !errors.Is(err, io.EOF) {
 		k.e.failure = err
 	}
 	return !errors.Is(err, io.EOF)

@@ -92,15 +92,10 @@ func (e *engine) play(track int) *play {
 func (e *engine) converse(ctx context.Context, c wire.Conn) error {
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	e.join(e.add(c))
-	e.beginPrimary()
-	return e.run(ctx)
-}
-
-// beginPrimary starts the local block at the start of the primary track.
-func (e *engine) beginPrimary() {
 	if len(e.t.Tracks) > 0 {
-		e.start(e.play(e.primary), transcript.None, e.current)
+		e.start(e.play(e.primary), transcript.None, e.current) // the local block at the start of the track
 	}
+	return e.run(ctx)
 }
 
 func (e *engine) run(ctx context.Context) error {

@@ -28,10 +28,8 @@ const programTime = time.Second
 // earlier line, a line that must be sent has no message, or a redacted member has no value.
 func check(t *transcript.Transcript, side wire.Direction, set map[string]json.RawMessage) error {
 	for _, track := range t.Tracks {
-		known := maps.Clone(set)
-		if known == nil {
-			known = map[string]json.RawMessage{}
-		}
+		known := map[string]json.RawMessage{}
+		maps.Copy(known, set)
 		earlier := map[string]bool{} // the placeholders on earlier lines of the other side
 		for i := range track.Len() {
 			e := track.Entry(int32(i))

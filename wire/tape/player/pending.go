@@ -8,13 +8,6 @@ import (
 
 // A response is pending if its request has arrived, but not all messages that were recorded before the response.
 
-// enqueue stores the response at entry i until it can be sent.
-func (p *play) enqueue(i int32) {
-	if !slices.Contains(p.queue, i) {
-		p.queue = append(p.queue, i)
-	}
-}
-
 // unblocked reports whether all messages that were recorded before the response at entry i have arrived. Its request
 // does not count.
 func (p *play) unblocked(i int32) bool {
@@ -33,7 +26,7 @@ func (p *play) unblocked(i int32) bool {
 	case p.root(e.Need) == e.Own: // the request repeats, and its cause must arrive again each time
 		return p.seen(e.Need) >= p.seen(e.Own)
 	}
-	return p.seen(e.Need) > 0 || p.skipped(e.Need) || p.track.Optional(e.Need)
+	return p.seen(e.Need) > 0 || p.furthest > e.Need || p.track.Optional(e.Need) // after a later entry, it is no longer expected
 }
 
 // root returns the entry of the other side that caused entry i. If entry i is the response to a local call, root returns the entry
@@ -48,10 +41,6 @@ func (p *play) root(i int32) int32 {
 	}
 	return i
 }
-
-// skipped reports whether an entry of the other side that follows entry i has arrived, which means that i is no longer
-// expected.
-func (p *play) skipped(i int32) bool { return p.furthest > i }
 
 // sendQueued sends one queued response that is not blocked.
 func (e *engine) sendQueued() bool {

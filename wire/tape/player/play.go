@@ -1,6 +1,7 @@
 package player
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -50,15 +51,11 @@ type request struct {
 func newPlay(t *transcript.Track, side wire.Direction, x *index, o Options) *play {
 	p := &play{
 		track: t, rules: t.Of().Rules, side: side, values: &match.Values{IsStream: t.IsStream}, index: x,
-		vars: maps.Clone(o.Set), ctx: o.ctx, owed: map[int32][]request{}, latest: map[int32]request{}, asked: map[int32]bool{}, answers: map[int32]int32{}, ended: map[string]bool{}, furthest: transcript.None,
+		vars: map[string]json.RawMessage{}, owed: map[int32][]request{}, latest: map[int32]request{}, asked: map[int32]bool{}, answers: map[int32]int32{}, ended: map[string]bool{}, furthest: transcript.None,
 		streams: map[string]string{}, heads: map[uint64]int{},
 	}
-	if p.ctx == nil {
-		p.ctx = context.Background()
-	}
-	if p.vars == nil {
-		p.vars = map[string]json.RawMessage{}
-	}
+	p.ctx = cmp.Or(o.ctx, context.Background())
+	maps.Copy(p.vars, o.Set)
 	return p
 }
 
@@ -149,7 +146,10 @@ func (p *play) nearest(method string, msg []byte, unusedOnly bool) (int32, []mat
 			continue
 		}
 		d := p.compare(i, want, msg)
-		far := p.distance(d, want, msg)
+		far := len(d)
+		if len(p.otherStream(nil, want, msg)) > 0 { // this counts more than all other differences
+			far += 1 << 20
+		}
 		if best == transcript.None || far < least || far == least && p.seen(best) > 0 && p.seen(i) == 0 {
 			best, differences, least = i, d, far
 		}

@@ -74,7 +74,9 @@ func (e *engine) skip(k *cursor) bool {
 			}
 		case len(k.p.owed[own]) == 0: // the request has not arrived
 		case !k.p.unblocked(i):
-			k.p.enqueue(i)
+			if !slices.Contains(k.p.queue, i) {
+				k.p.queue = append(k.p.queue, i)
+			}
 		default:
 			return true
 		}
@@ -265,8 +267,7 @@ func (e *engine) send(c *conn, msg []byte, binary bool, err error) {
 		send = b.SendBinary
 	}
 	if err := send(msg); err != nil {
-		var closed *wire.CloseError
-		if !errors.As(err, &closed) && !c.singleExchange {
+		if _, closed := errors.AsType[*wire.CloseError](err); !closed && !c.singleExchange {
 			e.failure = err
 		}
 	}

@@ -33,11 +33,8 @@ func NewServer(t *transcript.Transcript, o Options) (*Server, error) {
 	if err := check(t, wire.Recv, o.Set); err != nil {
 		return nil, err
 	}
-	s := &Server{t: t, o: o}
-	for _, track := range t.Tracks {
-		s.indexes = append(s.indexes, newIndex(track, wire.Recv))
-	}
-	return s, nil
+	indexes := wire.Map(t.Tracks, func(track *transcript.Track) *index { return newIndex(track, wire.Recv) })
+	return &Server{t: t, o: o, indexes: indexes}, nil
 }
 
 // Serve plays on one connection until the connection or ctx ends, and closes the connection. It is safe for concurrent use. All POSTs

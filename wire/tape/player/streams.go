@@ -49,14 +49,6 @@ func (p *play) otherStream(all []match.Difference, want, msg []byte) []match.Dif
 	return all
 }
 
-// distance returns a measure for the differences. A different stream counts more than everything else.
-func (p *play) distance(all []match.Difference, want, msg []byte) int {
-	if len(p.otherStream(nil, want, msg)) > 0 {
-		return len(all) + 1<<20
-	}
-	return len(all)
-}
-
 // endsDifferently reports whether the tape has an unused request that ends the same stream as msg but differs from msg.
 func (p *play) endsDifferently(method string, msg, stream []byte) bool {
 	i, differences := p.nearest(method, msg, true)

@@ -23,7 +23,8 @@ func Clients(ctx context.Context, t *transcript.Transcript, o Options, apart boo
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	all := newTurns(t, o, apart)
+	all := &turns{t: t, o: o, apart: apart, started: time.Now()}
+	all.passed = wire.Map(t.Tracks, func(k *transcript.Track) uint32 { return k.Begin.Line })
 	var wg sync.WaitGroup
 	for n, k := range t.Tracks {
 		own := o
@@ -52,16 +53,8 @@ type turns struct {
 	started time.Time
 
 	mu      sync.Mutex
-	passed  []uint32      // for each track, all earlier lines have been played, or are no longer awaited; at the end it is ended
-	changed chan struct{} // closed when any of these changes
-}
-
-func newTurns(t *transcript.Transcript, o Options, apart bool) *turns {
-	s := &turns{t: t, o: o, apart: apart, started: time.Now(), changed: make(chan struct{})}
-	for _, k := range t.Tracks {
-		s.passed = append(s.passed, k.Begin.Line)
-	}
-	return s
+	passed  []uint32  // for each track, all earlier lines have been played, or are no longer awaited; at the end it is ended
+	changed wire.Gate // opens when any of these changes
 }
 
 const ended = math.MaxUint32
@@ -77,8 +70,7 @@ func (s *turns) pass(track int, line uint32) {
 		return
 	}
 	s.passed[track] = line
-	close(s.changed)
-	s.changed = make(chan struct{})
+	s.changed.Pass()
 }
 
 // await waits until connection n may begin, and returns its turn.
@@ -89,7 +81,7 @@ func (s *turns) await(ctx context.Context, n int) *turn {
 		s.mu.Lock()
 		for m, earlier := range s.t.Tracks[:n] {
 			if s.passed[m] != ended && (s.apart || earlier.End.Line < k.Begin.Line) {
-				left, t.changed = time.Hour, s.changed
+				left, t.changed = time.Hour, s.changed.Wait()
 			}
 		}
 		s.mu.Unlock()
@@ -143,7 +135,7 @@ func (t *turn) left(i int32) time.Duration {
 	behind := line
 	for m, passed := range s.passed {
 		if m != t.track && passed < line && passed != t.late[m] {
-			t.changed, behind = s.changed, min(behind, passed)
+			t.changed, behind = s.changed.Wait(), min(behind, passed)
 		}
 	}
 	if t.changed == nil {

@@ -72,8 +72,7 @@ func rewrite(w io.Writer, t *transcript.Transcript, u *updater) error {
 		return err
 	}
 	to := bufio.NewWriterSize(w, 64<<10)
-	b := r.Header().Append(nil)
-	for {
+	for b := r.Header().Append(nil); ; {
 		if _, err := to.Write(b); err != nil {
 			return err
 		}
@@ -127,7 +126,7 @@ func newUpdater(t *transcript.Transcript, results [][]*Found) *updater {
 	u := &updater{bound: map[string]bool{}, shape: t.Rules.Shape(), paced: map[pace]bool{}}
 	for k, all := range results {
 		track := t.Tracks[k]
-		for name := range track.Names() {
+		for _, name := range track.Names() {
 			u.bound[name] = true
 		}
 		for _, f := range all {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -113,9 +112,7 @@ func (r *Recorder) create(name string) (*tape.Writer, error) {
 }
 
 func unwritable(name string, err error) error {
-	if p, ok := errors.AsType[*os.PathError](err); ok {
-		err = p.Err
-	}
+	err = wire.WithoutPath(err)
 	return wire.NewFault(wire.Helper, fmt.Sprintf("the tape %s cannot be written: %v", name, err), err)
 }
 

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -38,12 +39,6 @@ type loading struct {
 	endedNamed map[uint64]bool    // streams without an id that the client has ended (see Shape.EndsNamed)
 	polls      map[uint64][]int32 // consecutive status requests for running jobs, by the hash of the job's name
 	polled     map[int32]uint64   // the hash of the job's name, for each status request
-}
-
-func newLoader(t *Transcript) *loader {
-	t.methods = []string{""}
-	t.number[""] = 0
-	return &loader{t: t, tracks: map[int]*loading{}, seed: maphash.MakeSeed()}
 }
 
 // track returns the track to which line belongs.
@@ -270,10 +265,7 @@ func (l *loader) intern(method string) uint32 {
 
 func clone(line *tape.Line) *tape.Line {
 	c := *line
-	c.Msg = append([]byte(nil), line.Msg...)
-	if line.Msg == nil {
-		c.Msg = nil
-	}
+	c.Msg = bytes.Clone(line.Msg)
 	return &c
 }
 

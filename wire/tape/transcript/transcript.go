@@ -6,8 +6,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
-	"iter"
 	"os"
 	"time"
 
@@ -137,9 +137,7 @@ func readFile(f source, closeFile func() error, name string, rules Rules) (*Tran
 }
 
 func unreadable(name string, err error) error {
-	if p, ok := errors.AsType[*os.PathError](err); ok {
-		err = p.Err
-	}
+	err = wire.WithoutPath(err)
 	return wire.NewFault(wire.Usage, fmt.Sprintf("cannot read the tape %s: %v", name, err), err)
 }
 
@@ -159,8 +157,8 @@ func Read(from source, name string, rules Rules) (*Transcript, error) {
 	if err != nil {
 		return nil, tape.Fault(name, 1, err)
 	}
-	t := &Transcript{Name: name, Header: r.Header(), Rules: own, source: from, number: map[string]uint32{}}
-	l := newLoader(t)
+	t := &Transcript{Name: name, Header: r.Header(), Rules: own, source: from, methods: []string{""}, number: map[string]uint32{"": 0}}
+	l := &loader{t: t, tracks: map[int]*loading{}, seed: maphash.MakeSeed()}
 	for {
 		line, err := r.Next()
 		if err == io.EOF {
@@ -211,16 +209,13 @@ func (t *Transcript) Number(method string) (uint32, bool) {
 func (t *Track) HandwrittenLine(i int) *tape.Line { return t.handwritten[int32(i)] }
 
 // Names returns the names to which lines bind values. A name occurs once for each line that binds it.
-func (t *Track) Names() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, line := range t.handwritten {
-			for _, b := range line.Bind {
-				if !yield(b.Name) {
-					return
-				}
-			}
+func (t *Track) Names() (names []string) {
+	for _, line := range t.handwritten {
+		for _, b := range line.Bind {
+			names = append(names, b.Name)
 		}
 	}
+	return names
 }
 
 // Message returns the message of entry i, which may be something other than JSON. It returns nil if the line has no

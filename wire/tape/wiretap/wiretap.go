@@ -141,9 +141,8 @@ const CodeUnreached = 1014
 
 // closeAs closes c with the code and the reason that the other side has sent.
 func closeAs(c wire.Conn, err error) {
-	var closed *wire.CloseError
-	with, ok := c.(wire.CloserWith)
-	if ok && errors.As(err, &closed) && sendable(closed.Code) {
+	closed, how := errors.AsType[*wire.CloseError](err)
+	if with, ok := c.(wire.CloserWith); ok && how && sendable(closed.Code) {
 		_ = with.CloseWith(closed.Code, closed.Reason)
 		return
 	}

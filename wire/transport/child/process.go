@@ -119,10 +119,7 @@ func (p *Process) EndWithin(hurry context.Context, grace time.Duration) {
 	if !p.empty() {
 		p.group.force()
 	}
-	select {
-	case <-p.done:
-	case <-time.After(time.Second): // exceeded only by processes that SIGKILL does not end
-	}
+	wire.Either(p.done, time.After(time.Second)) // exceeded only by processes that SIGKILL does not end
 }
 
 // waitGroup waits until the group is empty or ctx ends, and reports whether the group is empty. The system reports only
@@ -140,9 +137,7 @@ func (p *Process) waitGroup(ctx context.Context) bool {
 		if pause >= settle && groupIsDead(p.Pid()) {
 			return true
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if !wire.Sleep(ctx, pause) {
 			return false
 		}
 	}
@@ -159,9 +154,9 @@ func startFault(cmd *exec.Cmd, err error) *wire.Fault {
 		return wire.NewFault(kind, name+why, err).WithHint(hint)
 	}
 	switch {
-	case isSocket(name):
+	case isType(name, fs.ModeSocket):
 		return fault(wire.NotExecutable, " is a socket, not a program", "unix:"+wire.Quote(name)+" connects to it")
-	case cmd.Dir != "" && !isDir(cmd.Dir):
+	case cmd.Dir != "" && !isType(cmd.Dir, fs.ModeDir):
 		return fault(wire.NotFound, ": the working directory does not exist: "+cmd.Dir, "")
 	case errors.Is(err, exec.ErrDot):
 		return fault(wire.NotFound, " is in the working directory, which is not searched", "./"+name)
@@ -183,12 +178,7 @@ func startFault(cmd *exec.Cmd, err error) *wire.Fault {
 	case errors.Is(err, syscall.ENOTDIR):
 		return fault(wire.NotFound, ": no such file", "")
 	}
-	var path *fs.PathError
-	why := err.Error()
-	if errors.As(err, &path) {
-		why = path.Err.Error()
-	}
-	return fault(wire.Unreachable, " cannot be started: "+strings.TrimSpace(why), "")
+	return fault(wire.Unreachable, " cannot be started: "+strings.TrimSpace(wire.WithoutPath(err).Error()), "")
 }
 
 // HasCRLF reports whether the first line of a script ends with CR LF.
@@ -212,12 +202,8 @@ func noInterpreter(path string) string {
 	return "the interpreter in its first line does not exist"
 }
 
-func isSocket(name string) bool {
+// isType reports whether there is a file of this type.
+func isType(name string, want fs.FileMode) bool {
 	info, err := os.Stat(name)
-	return err == nil && info.Mode()&fs.ModeSocket != 0
-}
-
-func isDir(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
+	return err == nil && info.Mode()&want != 0
 }

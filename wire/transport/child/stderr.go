@@ -99,12 +99,7 @@ func (p *stderrPump) run(to io.Writer) {
 }
 
 // settle waits for the end of stderr, but at most d, because a grandchild may keep stderr open.
-func (p *stderrPump) settle(d time.Duration) {
-	select {
-	case <-p.done:
-	case <-time.After(d):
-	}
-}
+func (p *stderrPump) settle(d time.Duration) { wire.Either(p.done, time.After(d)) }
 
 // close stops copying when everything that has been written so far is copied. The copying may take at most d.
 func (p *stderrPump) close(hurry context.Context, d time.Duration) {
@@ -112,8 +107,5 @@ func (p *stderrPump) close(hurry context.Context, d time.Duration) {
 	p.r.Close()
 	patience, cancel := transport.Within(hurry, d, stderrTimeout)
 	defer cancel()
-	select {
-	case <-p.done:
-	case <-patience.Done(): // the writer may be slow
-	}
+	wire.Either(p.done, patience.Done()) // the writer may be slow
 }

@@ -196,17 +196,10 @@ func (s *childStream) close() {
 	defer s.reading.Unlock()
 
 	s.out.SetReadDeadline(time.Time{})
-	drained := make(chan struct{})
-	go func() {
-		io.Copy(io.Discard, s.out) // a child that is blocked in a write would not exit
-		close(drained)
-	}()
+	drained := wire.Go(func() { io.Copy(io.Discard, s.out) }) // a child that is blocked in a write would not exit
 	patience, cancel := transport.Within(s.hurry, s.timeout, 0)
 	defer cancel()
-	select {
-	case <-s.p.Done():
-	case <-patience.Done():
-	}
+	wire.Either(s.p.Done(), patience.Done())
 	s.p.EndWithin(s.hurry, s.timeout)
 	s.stderr.close(s.hurry, s.timeout)
 	s.out.Close()

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"rpcx/wire"
 )
 
 // Decoded undoes the Content-Encoding of a body. The encoding may be gzip, deflate or none.
@@ -39,11 +37,7 @@ func DecodedBytes(encoding string, body []byte, max int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	decoded, err := io.ReadAll(io.LimitReader(in, int64(max)+1))
-	if err == nil && len(decoded) > max {
-		err = wire.TooLong(max)
-	}
-	return decoded, err
+	return ReadBytes(in, 0, max)
 }
 
 // Accepted returns the part of an Accept-Encoding header that names encodings for Decoded. ok is false if that is the

@@ -34,8 +34,8 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 		return broken(h.Where, httpbody.Lines(resp.Body, h.max, recv))
 	case !good:
 		body := h.readRefusal(resp.Body, media)
-		if isAuth(resp.StatusCode) || !isMessage(body) {
-			return h.refusal(resp, body)
+		if f := h.refusal(resp, body); f.Kind == wire.Auth || !isMessage(body) { // without authorization, the body does not count
+			return f
 		}
 		recv(body)
 		return nil
@@ -51,11 +51,6 @@ func (h *httpConn) answer(resp *http.Response, recv func([]byte)) error {
 		return nil
 	}
 	return h.notJSON(resp.StatusCode, media, body)
-}
-
-// isAuth reports whether a status means that authorization is missing, whatever the body contains.
-func isAuth(status int) bool {
-	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
 }
 
 // noSuchService contains the statuses of an address that does not offer the service. Other statuses come from a service

@@ -70,12 +70,6 @@ func authorized(req *http.Request, token string) *http.Request {
 // attributes are ignored.
 type cookies struct{ *cookiejar.Jar }
 
-// newCookies returns an empty jar.
-func newCookies() cookies {
-	jar, _ := cookiejar.New(nil) // cannot fail without options
-	return cookies{jar}
-}
-
 // longSecret is the length in bytes from which a value that the server has sent counts as a secret.
 const longSecret = 16
 

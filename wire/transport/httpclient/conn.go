@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptrace"
 	"sync"
 	"sync/atomic"
@@ -48,7 +49,8 @@ func Dial(_ context.Context, a transport.Address, c transport.Config) (wire.Conn
 	h := &httpConn{Dialer: d, max: c.MaxMessage, queue: make(chan []byte)}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.http = d.Client(func(conn net.Conn) net.Conn { return &eofNoter{Conn: conn} })
-	h.http.Jar = newCookies()
+	jar, _ := cookiejar.New(nil) // cannot fail without options
+	h.http.Jar = cookies{jar}
 	return h, nil
 }
 
@@ -58,23 +60,25 @@ func (h *httpConn) Recv() ([]byte, error) {
 	case msg := <-h.queue:
 		return msg, nil
 	case <-h.ctx.Done():
-		return nil, h.closeError()
+		return nil, closedHere
 	}
 }
 
 // Send posts msg. Recv returns the responses. Send returns when the last response has arrived.
 func (h *httpConn) Send(msg []byte) error {
-	return h.Exchange(context.Background(), msg, func(m []byte) {
-		select {
-		case h.queue <- bytes.Clone(m):
-		case <-h.ctx.Done():
-		}
-	})
+	return h.Exchange(context.Background(), msg, func(m []byte) { h.enqueue(h.ctx, m) })
 }
 
-func (h *httpConn) closeError() *wire.CloseError {
-	return &wire.CloseError{Clean: true, Err: net.ErrClosed}
+// enqueue passes a copy of msg to Recv, unless ctx ends first.
+func (h *httpConn) enqueue(ctx context.Context, msg []byte) {
+	select {
+	case h.queue <- bytes.Clone(msg):
+	case <-ctx.Done():
+	}
 }
+
+// closedHere is the end of a connection that Close has ended.
+var closedHere = &wire.CloseError{Clean: true, Err: net.ErrClosed}
 
 // closedFault returns the failure of an exchange on a connection that has ended.
 func closedFault(where string, ce *wire.CloseError) *wire.Fault {
@@ -90,14 +94,9 @@ func (h *httpConn) Close() error {
 		h.mu.Lock()
 		h.cancel()
 		h.mu.Unlock()
-		done := make(chan struct{})
-		go func() { h.going.Wait(); close(done) }()
 		patience, cancel := transport.Within(h.c.Hurry, h.c.CloseTimeout, 0)
 		defer cancel()
-		select {
-		case <-done:
-		case <-patience.Done():
-		}
+		wire.Either(wire.Go(h.going.Wait), patience.Done())
 		h.CloseIdle()
 	})
 	return nil
@@ -117,7 +116,7 @@ func (h *httpConn) begin() bool {
 // Exchange posts msg and calls recv with each message of the response. If ctx ends first, it returns the error of ctx.
 func (h *httpConn) Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error {
 	if !h.begin() {
-		return closedFault(h.Where, h.closeError())
+		return closedFault(h.Where, closedHere)
 	}
 	defer h.going.Done()
 	both, cancel := context.WithCancel(ctx)
@@ -134,7 +133,7 @@ func (h *httpConn) Exchange(ctx context.Context, msg []byte, recv func(msg []byt
 	case err == nil:
 		return nil
 	case h.ctx.Err() != nil:
-		return closedFault(h.Where, h.closeError())
+		return closedFault(h.Where, closedHere)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}

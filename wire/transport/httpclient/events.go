@@ -114,10 +114,7 @@ func (e *eventsConn) deliver(msg []byte) {
 			return
 		}
 	}
-	select {
-	case e.h.queue <- bytes.Clone(msg):
-	case <-e.h.ctx.Done():
-	}
+	e.h.enqueue(e.h.ctx, msg)
 }
 
 // exchange posts a message. If the message is a request, exchange waits for the response.

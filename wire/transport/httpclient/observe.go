@@ -30,9 +30,15 @@ func (o observer) RoundTrip(req *http.Request) (*http.Response, error) {
 	m := &measuredExchange{x: transport.Exchange{Request: req, Start: time.Now()}}
 	var head []string
 	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
-		ConnectStart:      func(string, string) { m.note(func(now time.Time) { m.connecting = now }) },
-		ConnectDone:       func(string, string, error) { m.note(func(now time.Time) { m.x.Connect = now.Sub(m.connecting) }) },
-		GotConn:           m.got,
+		ConnectStart: func(string, string) { m.note(func(now time.Time) { m.connecting = now }) },
+		ConnectDone:  func(string, string, error) { m.note(func(now time.Time) { m.x.Connect = now.Sub(m.connecting) }) },
+		GotConn: func(i httptrace.GotConnInfo) {
+			m.note(func(time.Time) {
+				if i.Conn != nil && i.Conn.RemoteAddr() != nil {
+					m.x.Remote = i.Conn.RemoteAddr().String()
+				}
+			})
+		},
 		TLSHandshakeStart: func() { m.note(func(now time.Time) { m.shaking = now }) },
 		TLSHandshakeDone: func(s tls.ConnectionState, err error) {
 			var took time.Duration
@@ -90,12 +96,4 @@ func (m *measuredExchange) note(f func(now time.Time)) {
 	}
 	f(time.Now())
 	m.over = m.x.Response != nil || m.x.Err != nil
-}
-
-func (m *measuredExchange) got(i httptrace.GotConnInfo) {
-	m.note(func(time.Time) {
-		if i.Conn != nil && i.Conn.RemoteAddr() != nil {
-			m.x.Remote = i.Conn.RemoteAddr().String()
-		}
-	})
 }

@@ -1,7 +1,6 @@
 package httpclient
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"mime"
@@ -9,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/transport/httpbody"
 )
@@ -125,10 +125,7 @@ func (h *httpConn) ReadEvents(over func()) {
 		defer over()
 		h.readEvents(ctx, sync.OnceFunc(func() { close(there) }))
 	}()
-	select {
-	case <-there:
-	case <-time.After(openTimeout):
-	}
+	wire.Either(there, time.After(openTimeout))
 }
 
 // readEvents reads the standing event stream, and opens it again when it ends. It stops if the server does not offer
@@ -143,25 +140,12 @@ func (h *httpConn) readEvents(ctx context.Context, answered func()) {
 		}
 		_ = httpbody.Events(resp.Body, h.max, &at, func(msg []byte) {
 			idle = 0
-			select {
-			case h.queue <- bytes.Clone(msg):
-			case <-ctx.Done():
-			}
+			h.enqueue(ctx, msg)
 		})
 		resp.Body.Close()
-		if !pause(ctx, max(at.Retry, minRetry)) {
+		if !wire.Sleep(ctx, max(at.Retry, minRetry)) {
 			return
 		}
-	}
-}
-
-// pause waits. It returns false if ctx has ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 
@@ -218,7 +202,7 @@ func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response,
 		if at.ID != last { // some servers regularly end streams early
 			tries, last = 0, at.ID
 		}
-		if !pause(ctx, wait) {
+		if !wire.Sleep(ctx, wait) {
 			break
 		}
 		again := h.events(ctx, at.ID)

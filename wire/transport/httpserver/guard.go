@@ -101,7 +101,7 @@ type refusal struct {
 func (g *guard) allow(w http.ResponseWriter, r *http.Request) bool {
 	from := r.Header.Get("Origin")
 	no := g.refusesClient(r, from)
-	if no.status == 0 && g.isPreflight(r, from) {
+	if no.status == 0 && !g.c.NoPosts && from != "" && r.Method == http.MethodOptions {
 		g.preflight(w, from)
 		return false
 	}
@@ -239,11 +239,6 @@ func (f *refusals) report(r *http.Request, status int, why string) {
 	}
 	f.reported++
 	f.c.Warnf("refused %s: %d, %s", cmp.Or(strings.Trim(r.RemoteAddr, "@"), "a client"), status, why) // on a Unix socket, the address is "@"
-}
-
-// isPreflight reports whether a request is a browser's CORS preflight request.
-func (g *guard) isPreflight(r *http.Request, from string) bool {
-	return !g.c.NoPosts && from != "" && r.Method == http.MethodOptions
 }
 
 // preflight responds to a browser's CORS preflight request for a POST of JSON. The response lists the allowed methods and

@@ -42,13 +42,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.relay(w, r, nil)
 	case h.sessions != nil && !h.relays(r):
 		if msg, done := h.serveSession(w, r); !done {
-			h.post(w, r, msg)
+			h.exchange(w, r, msg, nil)
 		}
 	default:
 		if msg, ok := h.read(w, r); ok && h.relays(r) {
 			h.relay(w, r, msg)
 		} else if ok {
-			h.post(w, r, msg)
+			h.exchange(w, r, msg, nil)
 		}
 	}
 }
@@ -134,10 +134,6 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (msg []byte, ok b
 	}
 	rc.SetReadDeadline(time.Time{}) // there is no time limit for the handler
 	return msg, true
-}
-
-func (h *handler) post(w http.ResponseWriter, r *http.Request, msg []byte) {
-	h.exchange(w, r, msg, nil)
 }
 
 // exchange makes a connection from a POST. status returns the HTTP status for an error response; if it is nil, the

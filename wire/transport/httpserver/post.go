@@ -142,10 +142,7 @@ func (p *postConn) Close() error {
 		p.change.Pass()
 	}
 	p.mu.Unlock()
-	select {
-	case <-p.finished:
-	case <-time.After(p.limit):
-	}
+	wire.Either(p.finished, time.After(p.limit))
 	return nil
 }
 

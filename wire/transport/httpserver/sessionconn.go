@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/scan"
 	"rpcx/wire/transport"
 )
 
@@ -121,7 +123,8 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 		}
 	}
 	if len(answers) > 0 && !c.answered {
-		c.answered, c.refused = true, isError(msg)
+		fail := scan.Get(msg, "error")
+		c.answered, c.refused = true, fail != nil && string(fail) != "null"
 	}
 	s.add(msg)
 	for _, id := range answers {
@@ -271,10 +274,7 @@ func (c *sessionConn) exchange(r *http.Request) *servedExchange {
 func (c *sessionConn) drop(s *eventLog) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i, o := range c.streams {
-		if o == s && i > 0 {
-			c.streams = append(c.streams[:i:i], c.streams[i+1:]...)
-			return
-		}
+	if i := slices.Index(c.streams, s); i > 0 {
+		c.streams = slices.Concat(c.streams[:i], c.streams[i+1:])
 	}
 }

@@ -192,12 +192,6 @@ func answersOf(msg []byte) (ids []string) {
 	return nil
 }
 
-// isError reports whether a response is an error.
-func isError(msg []byte) bool {
-	fail := scan.Get(msg, "error")
-	return fail != nil && string(fail) != "null"
-}
-
 // methods returns the HTTP methods that are accepted, for an error about any other method.
 func (g *guard) methods() string {
 	if g.c.Sessions == nil {

@@ -40,11 +40,7 @@ type loggedEvent struct {
 }
 
 func newEventLog(number int, owes []string, carries bool) *eventLog {
-	s := &eventLog{number: number, carries: carries, owes: map[string]bool{}}
-	for _, id := range owes {
-		s.owes[id] = true
-	}
-	return s
+	return &eventLog{number: number, carries: carries, owes: wire.SetOf(owes)}
 }
 
 // done reports whether the stream will have no more messages.
@@ -68,12 +64,11 @@ func (s *eventLog) settle(request string) {
 
 // after returns the stored events whose numbers are higher than number.
 func (s *eventLog) after(number int) []loggedEvent {
-	for i, ev := range s.events {
-		if ev.number > number {
-			return s.events[i:]
-		}
+	i := slices.IndexFunc(s.events, func(ev loggedEvent) bool { return ev.number > number })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return s.events[i:]
 }
 
 func (s *eventLog) wrote(number int) {
@@ -106,14 +101,10 @@ func (c *sessionConn) trim() {
 			size, count = size-len(ev.msg), count-1
 		}
 	}
-	kept := c.streams[:1]
-	for _, s := range c.streams[1:] {
-		if !s.done() || s.reader != nil || s.carries && len(s.events) > 0 {
-			kept = append(kept, s)
-		}
-	}
-	clear(c.streams[len(kept):])
-	c.streams = kept
+	kept := slices.DeleteFunc(c.streams[1:], func(s *eventLog) bool {
+		return s.done() && s.reader == nil && !(s.carries && len(s.events) > 0)
+	})
+	c.streams = c.streams[:1+len(kept)]
 	c.count()
 }
 

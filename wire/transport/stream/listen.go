@@ -130,9 +130,7 @@ func (s *streamListener) accept() (net.Conn, error) {
 			return nil, net.ErrClosed
 		}
 		s.c.Warnf("%s: %v", s.endpoint, err)
-		select {
-		case <-time.After(pause):
-		case <-s.ctx.Done():
+		if !wire.Sleep(s.ctx, pause) {
 			return nil, net.ErrClosed
 		}
 	}

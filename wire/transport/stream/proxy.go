@@ -31,8 +31,8 @@ func Connect(ctx context.Context, c transport.Config, a transport.Address, hostP
 		d.KeepAliveConfig = keepAlive(c.Ping)
 	}
 	if p, err := Forwarder(c.Route, a, &url.URL{Scheme: "http", Host: a.Host}); err == nil && p != nil {
-		c.Watch.Tellf("proxy", "through the proxy %s://%s", p.Scheme, proxyAddress(p))
-		return d.DialContext(ctx, "tcp", resolved(c.Route, proxyAddress(p))) // the caller adds TLS
+		c.Watch.Tellf("proxy", "through the proxy %s://%s", p.Scheme, transport.HostPort(p))
+		return d.DialContext(ctx, "tcp", resolved(c.Route, transport.HostPort(p))) // the caller adds TLS
 	}
 	p, err := proxyFor(c.Route, a.Scheme, hostPort)
 	if err != nil {
@@ -45,7 +45,7 @@ func Connect(ctx context.Context, c transport.Config, a transport.Address, hostP
 	if p == nil {
 		return d.DialContext(ctx, "tcp", to)
 	}
-	c.Watch.Tellf("proxy", "through the proxy %s://%s", p.Scheme, proxyAddress(p))
+	c.Watch.Tellf("proxy", "through the proxy %s://%s", p.Scheme, transport.HostPort(p))
 	if strings.HasPrefix(p.Scheme, "socks5") {
 		return socks(ctx, c, d, p, to)
 	}
@@ -69,7 +69,7 @@ func Forwarder(r transport.Route, a transport.Address, u *url.URL) (*url.URL, er
 
 // proxyConn connects to a proxy.
 func proxyConn(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL) (net.Conn, error) {
-	conn, err := d.DialContext(ctx, "tcp", resolved(c.Route, proxyAddress(p)))
+	conn, err := d.DialContext(ctx, "tcp", resolved(c.Route, transport.HostPort(p)))
 	if err != nil {
 		return nil, viaProxy(err)
 	}
@@ -97,19 +97,13 @@ func viaProxy(err error) error {
 	return marked
 }
 
-// failWhenDone makes operations on conn fail when ctx ends. The returned function ends this effect of ctx.
-func failWhenDone(ctx context.Context, conn net.Conn) func() {
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	return func() { stop() }
-}
-
 // tunnel sends CONNECT to an HTTP proxy, which then connects to an address.
 func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, to string) (net.Conn, error) {
 	conn, err := proxyConn(ctx, c, d, p)
 	if err != nil {
 		return nil, err
 	}
-	defer failWhenDone(ctx, conn)()
+	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
 	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: to}, Host: to, Header: http.Header{"User-Agent": {"rpcx"}}}
 	if u := p.User; u != nil {
 		req.Header.Set("Proxy-Authorization", transport.BasicAuth(u))
@@ -168,7 +162,7 @@ func socks(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, t
 		unreached = err
 		return conn, err
 	}
-	s, err := proxy.SOCKS5("tcp", proxyAddress(p), auth, forward(reach))
+	s, err := proxy.SOCKS5("tcp", transport.HostPort(p), auth, forward(reach))
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func TestParseProxy(t *testing.T) {
 		if err != nil {
 			got = "no: " + err.Error()
 		} else {
-			got = u.String() + " at " + proxyAddress(u)
+			got = u.String() + " at " + transport.HostPort(u)
 		}
 		if got != c.want || strings.Contains(got, "secret") {
 			t.Errorf("GOLD %q\n got %q\nwant %q", c.text, got, c.want)

@@ -16,9 +16,6 @@ import (
 	"rpcx/wire/transport"
 )
 
-// proxyPorts contains the default port for each scheme of a proxy.
-var proxyPorts = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
-
 // ParseProxy parses the address of a proxy: [SCHEME://][USER:PASSWORD@]HOST[:PORT]. SCHEME is http (the default) or https,
 // which use CONNECT, or socks5 or socks5h, where the proxy resolves host names. Errors do not contain the password.
 func ParseProxy(text string) (*url.URL, error) {
@@ -29,7 +26,7 @@ func ParseProxy(text string) (*url.URL, error) {
 	if err != nil {
 		return nil, errors.New("it is not a URL such as http://127.0.0.1:3128")
 	}
-	if proxyPorts[u.Scheme] == "" {
+	if transport.DefaultPorts[u.Scheme] == "" {
 		return nil, fmt.Errorf("unknown proxy scheme %q; use http, https, socks5 or socks5h", u.Scheme)
 	}
 	if u.Hostname() == "" || u.RequestURI() != "/" && u.RequestURI() != "" {
@@ -57,7 +54,7 @@ func ParseResolve(text string) (hostPort, address string, err error) {
 func Hosts(r transport.Route, a transport.Address) []string {
 	hostPort := strings.ToLower(transport.HostPort(&url.URL{Scheme: strings.Replace(a.Scheme, "ws", "http", 1), Host: a.Host}))
 	if p, err := proxyFor(r, a.Scheme, hostPort); err == nil && p != nil {
-		return []string{hostPort, strings.ToLower(proxyAddress(p))}
+		return []string{hostPort, strings.ToLower(transport.HostPort(p))}
 	}
 	return []string{hostPort}
 }
@@ -100,12 +97,4 @@ func proxyFor(r transport.Route, scheme, hostPort string) (*url.URL, error) {
 		return nil, wire.Usagef("the proxy in the environment: %v", err)
 	}
 	return u, nil
-}
-
-// proxyAddress returns the host and port of a proxy.
-func proxyAddress(u *url.URL) string {
-	if u.Port() != "" {
-		return u.Host
-	}
-	return net.JoinHostPort(u.Hostname(), proxyPorts[u.Scheme])
 }

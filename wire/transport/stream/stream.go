@@ -83,9 +83,7 @@ func dialUnix(ctx context.Context, path string) (net.Conn, error) {
 		if !syserr.Crowded(err) {
 			return conn, err
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if !wire.Sleep(ctx, pause) {
 			return nil, ctx.Err()
 		}
 	}

@@ -57,12 +57,9 @@ func publicHint(scheme string) string {
 // listenFault returns the Fault for a failure to listen at a. Its kind is Conflict if another process is already
 // listening there.
 func listenFault(a transport.Address, err error) error {
-	kind, why := wire.Unreachable, err
+	kind := wire.Unreachable
 	if syserr.Busy(err) {
 		kind = wire.Conflict
 	}
-	if op, ok := err.(*net.OpError); ok {
-		why = op.Err
-	}
-	return wire.NewFault(kind, fmt.Sprintf("cannot listen on %s: %v", a, why), err)
+	return wire.NewFault(kind, fmt.Sprintf("cannot listen on %s: %v", a, transport.WithoutAddress(err)), err)
 }

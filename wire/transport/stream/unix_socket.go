@@ -148,12 +148,7 @@ func inUse(path string) error {
 }
 
 func bindFault(path string, err error) error {
-	var p *fs.PathError
-	why := err
-	if errors.As(err, &p) {
-		why = p.Err
-	}
-	return wire.NewFault(wire.Unreachable, fmt.Sprintf("cannot listen on %s: %v", path, why), err)
+	return wire.NewFault(wire.Unreachable, fmt.Sprintf("cannot listen on %s: %v", path, wire.WithoutPath(err)), err)
 }
 
 // checkUnixPath rejects a path that is too long for a Unix socket.

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/coder/websocket"
 
@@ -47,12 +47,8 @@ func newWS(ws *websocket.Conn, n *wsNet, c transport.Config) *Conn {
 	n.broken.Store(nil) // net/http may have cancelled its own read
 	if c.Ping > 0 {
 		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan struct{})
+		done := wire.Go(func() { every(c.Ping, ctx.Done(), func() { w.ping(ctx, c.Ping) }) })
 		w.stopPings = func() { cancel(); <-done }
-		go func() {
-			defer close(done)
-			every(c.Ping, ctx.Done(), func() { w.ping(ctx, c.Ping) })
-		}()
 	}
 	return w
 }
@@ -119,34 +115,24 @@ func (w *Conn) closeLibrary(code websocket.StatusCode, reason string) {
 	patience, cancel := transport.Within(w.c.Hurry, w.c.CloseTimeout, 0)
 	defer cancel()
 	defer context.AfterFunc(patience, func() { w.net.Close() })()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	done := wire.Go(func() {
 		w.net.Flush()
 		if w.net.failed() == nil {
 			w.ws.Close(code, reason)
 		}
 		w.ws.CloseNow()
 		w.net.Close()
-	}()
+	})
 	select {
 	case <-done:
 	case <-patience.Done():
-		select {
-		case <-done:
-		case <-time.After(stuckTimeout):
-		}
+		wire.Either(done, time.After(stuckTimeout))
 	}
 }
 
 func cutReason(s string) string {
-	const most = 123
-	if len(s) <= most {
-		return s
-	}
-	s = s[:most]
-	for !utf8.ValidString(s) && len(s) > most-utf8.UTFMax {
-		s = s[:len(s)-1]
+	if most := 123; len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "")
 	}
 	return s
 }

@@ -58,7 +58,9 @@ func (w *Conn) recv() ([]byte, error) {
 			return w.observeFirst(msg), nil
 		}
 		if w.c.Binary == wire.BinaryRefuse {
-			return nil, w.refuseBinary()
+			err := w.ended(wire.NewFault(wire.Protocol, "the peer sent a binary message, which this dialect does not use", nil))
+			w.CloseWith(int(websocket.StatusUnsupportedData), "binary messages are not supported")
+			return nil, err
 		}
 	}
 }
@@ -94,13 +96,6 @@ func (w *Conn) read(r io.Reader) ([]byte, error) {
 			b = append(make([]byte, 0, min(2*cap(b), w.c.MaxMessage+1)), b...)
 		}
 	}
-}
-
-func (w *Conn) refuseBinary() error {
-	const why = "binary messages are not supported"
-	err := w.ended(wire.NewFault(wire.Protocol, "the peer sent a binary message, which this dialect does not use", nil))
-	w.CloseWith(int(websocket.StatusUnsupportedData), why)
-	return err
 }
 
 // ended stores err as the reason of the end if there is none yet, and returns the stored reason.

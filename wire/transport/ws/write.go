@@ -17,28 +17,26 @@ func (w *Conn) SendBuffered(msg []byte) error {
 	if w.c.Around != nil {
 		msg = w.c.Around.Close(msg)
 	}
+	return w.write(websocket.MessageText, msg)
+}
+
+// write queues one message.
+func (w *Conn) write(typ websocket.MessageType, msg []byte) error {
 	w.net.hold.Add(1)
 	defer w.net.hold.Add(-1)
 	w.sending.Lock()
 	defer w.sending.Unlock()
-	if w.frames != nil && w.end.Load() == nil {
+	if typ == websocket.MessageText && w.frames != nil && w.end.Load() == nil {
 		if ok, err := w.frames.writeText(msg); ok {
 			return w.sent(err)
 		}
 	}
-	return w.sent(w.ws.Write(context.Background(), websocket.MessageText, msg))
+	return w.sent(w.ws.Write(context.Background(), typ, msg))
 }
 
 // SendBinary sends one binary message.
 func (w *Conn) SendBinary(msg []byte) error {
-	w.net.hold.Add(1)
-	err := func() error {
-		defer w.net.hold.Add(-1)
-		w.sending.Lock()
-		defer w.sending.Unlock()
-		return w.sent(w.ws.Write(context.Background(), websocket.MessageBinary, msg))
-	}()
-	if err != nil {
+	if err := w.write(websocket.MessageBinary, msg); err != nil {
 		return err
 	}
 	return w.Flush()
