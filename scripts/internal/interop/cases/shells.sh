@@ -6,7 +6,8 @@ completions=$(cd "$INTEROP/../../../completions" && pwd)
 export RPCX_HISTORY=off XDG_CACHE_HOME=$PWD/cache
 
 mkdir certificates
-touch certificates/root.pem
+touch certificates/root.pem 'certificates/my own.pem'
+rpcx connect demo:orders --session work
 
 # bash must not ask whether to print a long list, because the answer would consume the next key.
 
@@ -39,6 +40,8 @@ for shell in bash zsh; do
   want 0 '<call><--color><always><x>' typed "$shell" "call --col$tab alw$tab x"
   want 0 '<call><--color=always>' typed "$shell" "call --color=alw$tab"
   want 0 '<call><--cacert><certificates/root.pem>' typed "$shell" "call --cacert certificates/ro$tab"
+  want 0 '<call><--cacert><certificates/my own.pem>' typed "$shell" "call --cacert certificates/my\\ o$tab"
+  want 0 '<call><@work>' typed "$shell" "call @wo$tab"
   want 0 '<call><demo:orders><m><--notify>' typed "$shell" "call demo:orders m --noti$tab"
   typed "$shell" "call \$(touch evil1) '\$(touch evil2)' \"\$(touch evil3)\" \`touch evil4\` --jq \$(touch evil5) --noti$tab$tab$kill_line" >/dev/null
   typed "$shell" "call \$(touch evil6)$tab$tab$kill_line" >/dev/null
@@ -48,6 +51,7 @@ done
 
 # fish has a command that prints completions.
 fished() { fish --no-config -c "source '$completions/rpcx.fish'; complete -C \$argv[1]" -- "$1" | cut -f 1; }
+rpcx session close work
 want 0 'call' fished 'rpcx cal'
 want 0 'demo:orders' fished 'rpcx call demo:or'
 want 0 'lsp+exec:' fished 'rpcx call lsp+ex'
