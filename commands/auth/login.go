@@ -119,6 +119,7 @@ func (o *flags) login(ctx context.Context, run *env.Env, e endpoint.Endpoint, u 
 			}
 		},
 		Code: func(page, code string) { run.Console.Note("visit " + page + " and type the code " + code) },
+		Warn: run.Console.Warn,
 	}
 	if o.want.noBrowser {
 		user.Pasted = lines(ctx)

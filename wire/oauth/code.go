@@ -28,6 +28,8 @@ type User struct {
 	Code func(page, code string)
 	// Pasted receives the URLs that the user pastes if the browser's redirect cannot reach this machine. It may be nil.
 	Pasted <-chan string
+	// Warn shows the user why a pasted URL is not the response.
+	Warn func(text string)
 }
 
 // Code logs a user in with a browser, an authorization code and PKCE (RFC 6749, 7636, 9207).
@@ -61,7 +63,7 @@ func (c *Client) Code(ctx context.Context, f *Found, w Want, user User) (*Login,
 	}))
 	page.RawQuery = query.Encode()
 	user.Visit(page.String())
-	code, err := s.await(ctx, state, answers, user.Pasted)
+	code, err := s.await(ctx, state, answers, user)
 	if err != nil {
 		return nil, err
 	}
@@ -70,22 +72,22 @@ func (c *Client) Code(ctx context.Context, f *Found, w Want, user User) (*Login,
 }
 
 // await returns the code of the first response with the right state. Responses with another state are forged or belong to
-// another login, so await ignores them.
-func (s *Server) await(ctx context.Context, state string, answers <-chan url.Values, pasted <-chan string) (string, error) {
+// another login, so await ignores them, and warns of those that the user pastes.
+func (s *Server) await(ctx context.Context, state string, answers <-chan url.Values, user User) (string, error) {
 	for {
 		var answer url.Values
 		select {
 		case answer = <-answers:
-		case text, ok := <-pasted:
+		case text, ok := <-user.Pasted:
 			if !ok {
-				pasted = nil // stdin has ended
+				user.Pasted = nil // stdin has ended
 				continue
 			}
-			u, err := url.Parse(strings.TrimSpace(text))
-			if err != nil {
+			var problem string
+			if answer, problem = parsePasted(text, state); problem != "" {
+				user.Warn(problem + "; paste the address of the page that follows the login")
 				continue
 			}
-			answer = u.Query()
 		case <-ctx.Done():
 			return "", context.Cause(ctx)
 		}
@@ -93,6 +95,22 @@ func (s *Server) await(ctx context.Context, state string, answers <-chan url.Val
 			return s.code(answer)
 		}
 	}
+}
+
+// parsePasted returns the response in the URL that a user has pasted, or why it is not the response to this login.
+func parsePasted(text, state string) (answer url.Values, problem string) {
+	u, err := url.Parse(strings.TrimSpace(text))
+	if err != nil || u.RawQuery == "" {
+		return nil, "the pasted text is not an address with a code"
+	}
+	answer = u.Query()
+	switch {
+	case answer.Get("state") != state:
+		return nil, "the pasted address belongs to another login (its state differs)"
+	case answer.Get("code") == "" && answer.Get("error") == "":
+		return nil, "the pasted address has no code"
+	}
+	return answer, ""
 }
 
 // code returns the code in a response. It first checks the issuer (RFC 9207), because even an error from another server must

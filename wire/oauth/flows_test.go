@@ -103,7 +103,7 @@ func (f *flow) run(t *testing.T) error {
 		return err
 	}
 	pasted := make(chan string, 10)
-	l, err := c.Code(ctx, found, f.want, User{Pasted: pasted, Visit: func(page string) {
+	l, err := c.Code(ctx, found, f.want, User{Pasted: pasted, Warn: func(string) {}, Visit: func(page string) {
 		u, _ := url.Parse(page)
 		back := u.Query().Get("redirect_uri")
 		query := "?state=" + u.Query().Get("state") + f.query
