@@ -27,7 +27,7 @@ type jobVerb struct {
 var jobVerbs = []jobVerb{
 	{
 		"run", "start a job, wait for it and print its result", argsMethod,
-		"Progress goes to stderr, and the last result goes to stdout. If the job fails, the exit status is 1.", dialect.JobRun,
+		"Progress goes to stderr (see rpcx help output), and the last result goes to stdout. If the job fails, the exit status is 1.", dialect.JobRun,
 		[]cmdline.Example{{Says: "Save the files in a job's result", Command: "rpcx job run demo:hotrepl archive.export --save files --artifact-root /tmp"}},
 	},
 	{
@@ -42,7 +42,7 @@ var jobVerbs = []jobVerb{
 	},
 	{
 		"wait", "wait for a job and print its result", argsJob,
-		"Progress goes to stderr, and the last result goes to stdout, even if the job has already ended.\nIf the job fails, the exit status is 1.", dialect.JobWait,
+		"Progress goes to stderr (see rpcx help output), and the last result goes to stdout, even if the job has already ended.\nIf the job fails, the exit status is 1.", dialect.JobWait,
 		[]cmdline.Example{{Says: "Wait for the result of a job", Command: "rpcx job wait @work job-1"}, {Says: "Print one member of the result", Command: `rpcx job wait @work job-1 -r -q .attachmentId`}},
 	},
 	{
