@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"rpcx/wire"
 )
 
 // A scriptedPeer reads and writes the bytes in a file, so it cannot share a mistake with rpcx.
@@ -45,21 +47,38 @@ type peerKey struct {
 
 func peerCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: peer listen|dial ADDRESS NAME FILE, peer wait NAME")
+		ts.Fatalf("usage: peer listen|dial ADDRESS NAME FILE, peer wait NAME, peer run|meet STATUS FILE PROGRAM ARGS...")
 	}
-	if args[0] == "wait" {
-		awaitPeer(ts, args[1])
-		return
+	name := args[1]
+	switch args[0] {
+	case "run", "meet":
+		name = "AT"
+		startPeer(ts, "listen", "tcp", name, args[2])
+		at := "${1}" + ts.Getenv(name)
+		command := wire.Map(args[3:], func(s string) string { return peerAddress.ReplaceAllString(s, at) })
+		exitStatusIs(ts, false, append(args[1:2:2], command...))
+	case "listen", "dial":
+		startPeer(ts, args[0], args[1], args[2], args[3])
 	}
-	where, name, file := args[1], args[2], ts.MkAbs(args[3])
-	p := &scriptedPeer{name: args[3], mode: "line", cd: ts.MkAbs(".")}
-	lines, err := os.ReadFile(file)
+	switch args[0] {
+	case "run", "wait":
+		awaitPeer(ts, name)
+	}
+}
+
+// peerAddress matches the word that stands for the address of the peer, but not $AT, which a shell expands.
+var peerAddress = regexp.MustCompile(`(^|[^$\w])AT\b`)
+
+// startPeer starts to play a file with the client that connects to where, or with the server there.
+func startPeer(ts *testscript.TestScript, how, where, name, path string) {
+	p := &scriptedPeer{name: path, mode: "line", cd: ts.MkAbs(".")}
+	lines, err := os.ReadFile(ts.MkAbs(path))
 	ts.Check(err)
 	network, address := "tcp", where
 	if path, ok := strings.CutPrefix(where, "unix:"); ok {
 		network, address = "unix", ts.MkAbs(path)
 	}
-	switch args[0] {
+	switch how {
 	case "listen":
 		if network == "tcp" {
 			address = "127.0.0.1:0"
