@@ -47,21 +47,25 @@ type peerKey struct {
 
 func peerCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: peer listen|dial ADDRESS NAME FILE, peer wait NAME, peer run|meet STATUS FILE PROGRAM ARGS...")
+		ts.Fatalf("usage: peer listen|dial ADDRESS NAME FILE, peer wait NAME, peer play ADDRESS FILE..., peer run|meet STATUS FILE PROGRAM ARGS...")
 	}
-	name := args[1]
-	switch args[0] {
-	case "run", "meet":
+	how, name := args[0], args[1]
+	switch {
+	case how == "run" || how == "meet":
 		name = "AT"
 		startPeer(ts, "listen", "tcp", name, args[2])
 		at := "${1}" + ts.Getenv(name)
 		command := wire.Map(args[3:], func(s string) string { return peerAddress.ReplaceAllString(s, at) })
 		exitStatusIs(ts, false, append(args[1:2:2], command...))
-	case "listen", "dial":
-		startPeer(ts, args[0], args[1], args[2], args[3])
+	case how == "play":
+		for _, file := range args[2:] {
+			startPeer(ts, "dial", args[1], file, file)
+			awaitPeer(ts, file)
+		}
+	case how != "wait":
+		startPeer(ts, how, args[1], args[2], args[3])
 	}
-	switch args[0] {
-	case "run", "wait":
+	if how == "run" || how == "wait" {
 		awaitPeer(ts, name)
 	}
 }
@@ -87,12 +91,19 @@ func startPeer(ts *testscript.TestScript, how, where, name, path string) {
 		ts.Check(err)
 		ts.Setenv(name, p.lis.Addr().String())
 	case "dial":
-		if b, rerr := os.ReadFile(ts.MkAbs(where)); network == "tcp" && rerr == nil {
-			m := regexp.MustCompile(`//([^/"]+)`).FindSubmatch(b)
+		switch {
+		case network == "unix":
+			fileHas(address, "")
+		case !strings.Contains(where, ":"):
+			if !fileHas(ts.MkAbs(where), "\n") {
+				ts.Fatalf("%s has no line", where)
+			}
+			b := ts.ReadFile(where)
+			m := regexp.MustCompile(`//([^/"]+)`).FindStringSubmatch(b)
 			if m == nil {
 				ts.Fatalf("%s has no address: %s", where, b)
 			}
-			address = string(m[1])
+			address = m[1]
 		}
 		p.conn, err = net.DialTimeout(network, address, patience)
 		ts.Check(err)
