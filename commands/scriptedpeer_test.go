@@ -172,22 +172,26 @@ func (p *scriptedPeer) accept() error {
 }
 
 func (p *scriptedPeer) run(text string) error {
+	defer p.close()
 	if p.lis != nil {
 		if err := p.accept(); err != nil {
 			return err
 		}
 	}
+	return p.play(p.name, text)
+}
+
+// play plays the lines of the file name.
+func (p *scriptedPeer) play(name, text string) error {
 	for n, line := range strings.Split(text, "\n") {
 		if line == "" || line[0] == '#' {
 			continue
 		}
 		word, rest, _ := strings.Cut(line, " ")
 		if err := p.step(word, rest); err != nil {
-			p.close()
-			return fmt.Errorf("%s:%d: %s: %w", p.name, n+1, line, err)
+			return fmt.Errorf("%s:%d: %s: %w", name, n+1, line, err)
 		}
 	}
-	p.close()
 	return nil
 }
 
@@ -203,6 +207,12 @@ func (p *scriptedPeer) step(word, rest string) error {
 		return p.write(word[1:], text)
 	}
 	switch word {
+	case "include":
+		text, err := os.ReadFile(filepath.Join(p.cd, rest))
+		if err != nil {
+			return err
+		}
+		return p.play(rest, string(text))
 	case "repeat":
 		times, text, _ := strings.Cut(rest, " ")
 		n, _ := strconv.Atoi(times)
