@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -53,7 +54,7 @@ func peerCommand(ts *testscript.TestScript, neg bool, args []string) {
 	switch {
 	case how == "run" || how == "meet":
 		name = "AT"
-		startPeer(ts, "listen", "tcp", name, args[2])
+		startPeer(ts, "listen", cmp.Or(peerSocket.FindString(strings.Join(args[3:], " ")), "tcp"), name, args[2])
 		at := "${1}" + ts.Getenv(name)
 		command := wire.Map(args[3:], func(s string) string { return peerAddress.ReplaceAllString(s, at) })
 		exitStatusIs(ts, false, append(args[1:2:2], command...))
@@ -69,6 +70,9 @@ func peerCommand(ts *testscript.TestScript, neg bool, args []string) {
 		awaitPeer(ts, name)
 	}
 }
+
+// peerSocket matches the Unix socket of a peer.
+var peerSocket = regexp.MustCompile(`\bunix:[\w.]+`)
 
 // peerAddress matches the word that stands for the address of the peer, but not $AT, which a shell expands.
 var peerAddress = regexp.MustCompile(`(^|[^$\w])AT\b`)
