@@ -33,9 +33,7 @@ func TestBridgeOfOneDialectWithHooks(t *testing.T) {
 		t.Run(dialect, func(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			p := &hookedPlay{t: t, dialect: dialect, dir: t.TempDir(), bound: map[string]string{}}
 			if p.listener, err = net.Listen("unix", filepath.Join(p.dir, "peer")); err != nil {
 				t.Fatal(err)

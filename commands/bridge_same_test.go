@@ -39,9 +39,7 @@ func conversations(t *testing.T, dir string) map[string][][]spokenMessage {
 	spoken := map[string][][]spokenMessage{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		for i, part := range strings.Split("\n"+string(text), "\n== ")[1:] {
 			role, page := "", ""
 			var messages []spokenMessage
@@ -51,9 +49,7 @@ func conversations(t *testing.T, dir string) map[string][][]spokenMessage {
 				switch {
 				case page != "" && verb == "end" && rest == "":
 					dialect = filepath.Join(dir, filepath.Base(file)+string(rune('a'+i/26))+string(rune('a'+i%26))+".toml")
-					if err := os.WriteFile(dialect, []byte(page), 0o600); err != nil {
-						t.Fatal(err)
-					}
+					testkit.OK(t, os.WriteFile(dialect, []byte(page), 0o600))
 					page = ""
 				case page != "":
 					page += line
@@ -108,9 +104,7 @@ func TestBridgeOfOneDialectPassesAllUnchanged(t *testing.T) {
 			dir := t.TempDir()
 			peer := filepath.Join(dir, "peer")
 			l, err := net.Listen("unix", peer)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			t.Cleanup(func() { _ = l.Close() })
 			for _, listen := range []string{"unix:" + filepath.Join(dir, "bridge"), "ws://127.0.0.1:0/", "http://127.0.0.1:0/"} {
 				if (dialect == "cdp" || dialect == "a2a") && strings.HasPrefix(listen, "http") {
@@ -185,9 +179,7 @@ func serving(t *testing.T, args ...string) (at string, process *os.Process, fail
 func dialled(t *testing.T, at string) (wire.Conn, func()) {
 	t.Helper()
 	e, err := session.ParseEndpoint(at, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	conn, end, err := session.DialMessages(ctx, e, session.Options{})
 	if err != nil {
@@ -202,18 +194,14 @@ func passed(t *testing.T, at string, l net.Listener, messages []spokenMessage) {
 	client, end := dialled(t, at)
 	defer end()
 	server, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer server.Close()
 	_ = server.SetDeadline(time.Now().Add(30 * time.Second))
 	read := bufio.NewReader(server)
 	for _, m := range messages {
 		var got string
 		if m.byClient {
-			if err := client.Send([]byte(m.text)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, client.Send([]byte(m.text)))
 			got, err = read.ReadString('\n')
 		} else {
 			if _, err := server.Write([]byte(m.text + "\n")); err != nil {

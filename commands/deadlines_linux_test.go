@@ -126,9 +126,7 @@ func TestEveryCommandEndsInTime(t *testing.T) {
 			words := names.Replace(line)
 			for _, by := range []string{"timeout", "signal"} {
 				fifo := fmt.Sprintf("%s/%d%s", dir, i, by) // one per command: with a shared one, a reader could open another command's
-				if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				testkit.OK(t, syscall.Mkfifo(fifo, 0o600))
 				words := strings.ReplaceAll(words, "FIFO", fifo)
 				switch command := strings.Fields(words)[0]; {
 				case by == "signal":
@@ -224,9 +222,7 @@ func endsInTime(t *testing.T, load *machineLoad, line string, limit time.Duratio
 	if _, err := cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, cmd.Start())
 	defer func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }()
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -268,9 +264,7 @@ func listenSilently(t *testing.T, path string) string {
 }
 
 func writeFile(t *testing.T, file, text string) {
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(file, []byte(text), 0o600))
 }
 
 // hugeCatalog has a method with 100,000 required params.

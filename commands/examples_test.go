@@ -92,9 +92,7 @@ func TestExamplesRun(t *testing.T) {
 		}
 		n++
 		name := filepath.Join(dir, fmt.Sprintf("%s-%d.txtar", strings.ReplaceAll(place, " ", "-"), n))
-		if err := os.WriteFile(name, []byte(exampleScript(command)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(name, []byte(exampleScript(command)), 0o600))
 		files = append(files, name)
 	}
 	Tree().Walk([]string{"rpcx"}, func(path []string, c *cmdline.Command) {

@@ -34,9 +34,7 @@ func peakOf(t *testing.T, n int) int64 {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer l.Close()
 	go sendEvents(l, n)
 	cmd := exec.Command("rpcx", "subscribe", "unix:"+path, "ticks", "--count", fmt.Sprint(n), "--jq", ".n")

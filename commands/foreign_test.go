@@ -19,9 +19,7 @@ func programFiles(t *testing.T) (files []string) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 	}
 	return files
 }

@@ -47,9 +47,7 @@ func mistakenPeers(t *testing.T, dir string) map[string]string {
 	https.StartTLS()
 	t.Cleanup(https.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: https.Certificate().Raw})
-	if err := os.WriteFile(filepath.Join(dir, "ca.pem"), ca, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(filepath.Join(dir, "ca.pem"), ca, 0o600))
 	peers["HTTPS"] = https.Listener.Addr().String()
 	for _, name := range framing.Names() {
 		peers[strings.ToUpper(name)] = testkit.Listen(t, "tcp", "127.0.0.1:0", func(c net.Conn) { framedPeer(c, name) })
@@ -85,9 +83,7 @@ func mistakenPeers(t *testing.T, dir string) map[string]string {
 		peers[name] = testkit.Listen(t, "tcp", "127.0.0.1:0", serve)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	peers["REFUSED"] = l.Addr().String()
 	_ = l.Close()
 	for name, listen := range map[string]string{"WS": "ws://127.0.0.1:0/", "MCP": "mcp+http://127.0.0.1:0/"} {

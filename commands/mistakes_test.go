@@ -25,9 +25,7 @@ import (
 //	fails           the fix fails for another reason, for example because only the peer's user knows what is missing
 func TestMistakes(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("testdata/mistakes")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.CopyFS(dir, os.DirFS("testdata/mistakes")))
 	t.Chdir(dir)
 	for name, value := range map[string]string{"HOME": dir, "XDG_RUNTIME_DIR": filepath.Join(dir, "run"), "RPCX_ERRORS": "json", "RPCX_ENDPOINT": "", "HTTP_PROXY": "", "http_proxy": ""} {
 		t.Setenv(name, value)
@@ -59,9 +57,7 @@ type mistake struct {
 // readMistakes reads the table. names has the values of $NAME.
 func readMistakes(t *testing.T, names map[string]string) (list []*mistake) {
 	b, err := os.ReadFile(filepath.Join(testdata, "mistakes.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	var m *mistake
 	for i, line := range strings.Split(string(b), "\n") {
 		kind, rest, _ := strings.Cut(line, " ")
@@ -212,9 +208,7 @@ func typed(t *testing.T, words []string, stdin string) *typedLine {
 	dir := t.TempDir()
 	open := func(name string) *os.File {
 		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		return f
 	}
 	in, out, errs := open("stdin"), open("stdout"), open("stderr")
@@ -224,9 +218,7 @@ func typed(t *testing.T, words []string, stdin string) *typedLine {
 	os.Stdin, os.Stdout, os.Stderr = in, out, errs
 	got := &typedLine{status: Main(append([]string{"rpcx"}, words...)).Status}
 	b, err := os.ReadFile(errs.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for line := range bytes.Lines(b) {
 		var said struct{ Error *json.RawMessage }
 		if json.Unmarshal(line, &said) == nil && said.Error != nil {

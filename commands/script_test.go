@@ -128,13 +128,9 @@ func scriptsToRun(t *testing.T, raced bool) []string {
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	hooks, err := filepath.Abs("../scripts/hooks")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	shared, err := filepath.Abs("testdata/shared")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	fixes := t.TempDir()
 	params := testscript.Params{
 		Files:               scriptsToRun(t, testkit.Race),

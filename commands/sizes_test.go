@@ -109,9 +109,7 @@ func readSources(t *testing.T) *sources {
 		all = append(all, parsed{dir, file})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for _, p := range all {
 		src.declared(p.dir, p.file)
 	}

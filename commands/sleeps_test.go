@@ -26,9 +26,7 @@ func TestScriptsDoNotSleep(t *testing.T) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		said, used := map[string]bool{}, map[string]bool{}
 		for _, m := range timed.FindAllStringSubmatch(string(text), -1) {
 			said[m[1]] = true

@@ -84,9 +84,7 @@ func TestStyle(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 	}
 }
 
@@ -145,9 +143,7 @@ func comments(script string) string {
 func checkGo(t *testing.T, check func(place, text string), path string) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, path, nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for _, c := range file.Comments {
 		check(files.Position(c.Pos()).String(), c.Text())
 	}

@@ -67,9 +67,7 @@ func serveBig(t *testing.T, listen string, size int) (address string, peak func(
 	address = regexp.MustCompile(`[^/:]*:[0-9]+|/.*s$`).FindString(at)
 	return address, func() int64 {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", process.Pid))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(b)
 		n, _ := strconv.ParseInt(string(m[1]), 10, 64)
 		return n << 10
@@ -83,9 +81,7 @@ func sendUnread(t *testing.T, transport, address string, answers int) {
 		network = "unix"
 	}
 	c, err := net.Dial(network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	t.Cleanup(func() { c.Close() })
 	var all []string
 	for i := range answers {

@@ -24,9 +24,7 @@ const orders = `{"catalog":1,"info":{"name":"orders","version":"1.2","descriptio
 func orderCatalog(t *testing.T) *catalog.Catalog {
 	t.Helper()
 	var c catalog.Catalog
-	if err := json.Unmarshal([]byte(orders), &c); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, json.Unmarshal([]byte(orders), &c))
 	return &c
 }
 
@@ -137,9 +135,7 @@ func TestMethodOfGeneratedSchemas(t *testing.T) {
 		"$defs":{"Named":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}},
 		"Shape":{"oneOf":[{"type":"object","required":["kind","r"],"properties":{"kind":{"type":"string","enum":["circle"]},"r":{"type":"number"}}},
 			{"type":"object","required":["kind","side"],"properties":{"kind":{"type":"string","enum":["square"]},"side":{"type":"number"}}}]}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for name, want := range map[string]string{
 		"geo_add": `geo_add (stream)
 
@@ -291,9 +287,7 @@ func TestPlugin(t *testing.T) {
 		"methods":[{"name":"greet","description":"Greets"},{"name":"shout","extra":{"source":"def shout(): pass"}},{"name":"Config.get"}],
 		"classes":[{"name":"Config","methods":[{"name":"get","description":"One setting"}],"properties":[{"name":"name","settable":true},{"name":"label"}]}],
 		"constants":{"max_retries":3,"who":"World"}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	want := `hello 1.0: A\u001b[31m plugin
 
 FUNCTION  RUNS IN        DESCRIPTION

@@ -45,22 +45,16 @@ func TestManyMethods(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	big := bigCatalog(2000)
 	file := filepath.Join(t.TempDir(), "big.json")
-	if err := os.WriteFile(file, big, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(file, big, 0o600))
 	c, err := catalog.Parse(big)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	cache.KeepOutlines("ws://far.example/", "", cache.Outlines(c, cmdline.IsSafeName), catalog.Keep{})
 	root := &cmdline.Command{Commands: []*cmdline.Command{{
 		Name: "call", Args: "ENDPOINT METHOD [PARAMS...]", Flags: []*cmdline.Flag{{Name: "catalog", Arg: "FILE"}},
 	}}}
 	plain := quickest(func() {
 		var v any
-		if err := json.Unmarshal(big, &v); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, json.Unmarshal(big, &v))
 	})
 	for _, tt := range []struct {
 		words []string
@@ -74,16 +68,12 @@ func TestManyMethods(t *testing.T) {
 		{[]string{"call", "--catalog", file, "ws://other.example/", "mod3."}, 50, 15},
 	} {
 		out, err := os.Create(filepath.Join(t.TempDir(), "out"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		took := quickest(func() {
 			if _, err := out.Seek(0, 0); err != nil {
 				t.Fatal(err)
 			}
-			if err := Print(out, root, tt.words, nil); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, Print(out, root, tt.words, nil))
 		})
 		b, _ := os.ReadFile(out.Name())
 		if n := strings.Count(string(b), "\n") - 1; n != tt.want {

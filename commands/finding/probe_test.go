@@ -33,19 +33,13 @@ func TestMain(m *testing.M) {
 func serve(t *testing.T, at string) string {
 	t.Helper()
 	e, err := endpoint.Parse(at, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	answer, err := hook.ParseAnswer("json:1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	s, err := session.Listen(t.Context(), e, session.Options{
 		Hooks: []hook.Entry{{Pattern: "a_b", Answer: answer}}, Catalog: &catalog.Catalog{Catalog: 1, Methods: []catalog.Method{{Name: "a_b"}}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	done := make(chan struct{})
 	go func() { defer close(done); _ = s.Serve() }()
 	t.Cleanup(func() { _ = s.Close(); <-done })
@@ -56,9 +50,7 @@ func serve(t *testing.T, at string) string {
 func probe(t *testing.T, at string, limit time.Duration) *Report {
 	t.Helper()
 	e, err := endpoint.Parse(at, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	return (&Prober{Endpoint: e, Typed: at}).Run(ctx)

@@ -86,17 +86,13 @@ func TestEachDialectHasItsTopic(t *testing.T) {
 // TestCatalogPageIsWhole checks that rpcx-catalog(5) describes each member in the JSON Schema of catalogs.
 func TestCatalogPageIsWhole(t *testing.T) {
 	b, err := os.ReadFile("../../wire/catalog/catalog.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	type members map[string]json.RawMessage
 	var schema struct {
 		Properties members
 		Defs       map[string]struct{ Properties members } `json:"$defs"`
 	}
-	if err := json.Unmarshal(b, &schema); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, json.Unmarshal(b, &schema))
 	topic, _ := help.TopicNamed("catalog")
 	for _, set := range []members{schema.Properties, schema.Defs["method"].Properties} {
 		if len(set) == 0 {

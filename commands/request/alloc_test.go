@@ -36,9 +36,7 @@ func TestPrintingAStreamAllocatesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			print, err := format.New(io.Discard, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			codec := jsonrpc.NewCodec(jsonrpc.Options{})
 			c := NewResponsePrinter(&env.Env{Console: format.NewConsole(io.Discard, format.ConsoleOptions{})},
 				codecConversation{Codec: codec}, print, env.NewDeadline(t.Context(), 0, 0))
@@ -68,9 +66,7 @@ func (l testLogin) Identity(transport.Address) string { return string(l) }
 // TestAnswersOfALogin checks that the cache separates responses by login.
 func TestAnswersOfALogin(t *testing.T) {
 	e, err := session.ParseEndpoint("ro+ws://127.0.0.1:1/", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	seen := map[string]bool{}
 	for _, l := range []testLogin{"", "ann", "bob"} {
 		cfg := transport.Config{HTTPObserver: transport.HTTPObserver{Login: l}}

@@ -58,12 +58,8 @@ func TestMemory(t *testing.T) {
 		for i, n := range view.lengths {
 			l := &longTape{n: n}
 			r, err := tape.NewReader(l, "long.tape")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := view.write(r); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
+			testkit.OK(t, view.write(r))
 			most[i] = l.most
 		}
 		if most[1] > most[0]+2<<20 {

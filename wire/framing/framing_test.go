@@ -130,9 +130,7 @@ func TestAnySizeUpToTheLimit(t *testing.T) {
 			sent := &stream{Reader: strings.NewReader("")}
 			out := framing(sent, wire.Options{})
 			for _, msg := range msgs {
-				if err := out.Send(msg); err != nil {
-					t.Fatal(err)
-				}
+				testkit.OK(t, out.Send(msg))
 			}
 			for _, wrap := range []func(io.Reader) io.Reader{
 				func(r io.Reader) io.Reader { return r },
@@ -178,9 +176,7 @@ func TestOneByteOverTheLimit(t *testing.T) {
 		sent := &stream{}
 		out := framing(sent, wire.Options{})
 		for _, size := range []int{100, 101} {
-			if err := out.Send(object(size)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, out.Send(object(size)))
 		}
 		in := framing(&stream{Reader: sent}, wire.Options{MaxMessage: 100})
 		in.(*conn).in.src = &sent.Buffer

@@ -344,9 +344,7 @@ func TestSlotsAreServedInOrder(t *testing.T) {
 	s := &share{of: &semaphore{free: 2}}
 	ctx := t.Context()
 	for range 2 {
-		if err := s.acquire(ctx); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, s.acquire(ctx))
 	}
 	const n = 5
 	served := make(chan int, n)

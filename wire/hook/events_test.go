@@ -22,9 +22,7 @@ func TestLinesAreEventsAsTheyAreWritten(t *testing.T) {
 		w.write("seen", "")
 		return nil
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	testkit.Expect(t, "events", strings.Join(events, "\n"), `{"event":"data","data":{"n":1}}
 {"event":"data","data":2.0}
 {"event":"data","data":"last"}`)

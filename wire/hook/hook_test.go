@@ -28,9 +28,7 @@ func FuzzParse(f *testing.F) {
 		}
 		park := func(context.Context, dialect.Request) (json.RawMessage, error) { return nil, nil }
 		table, err := NewTable(Options{Park: park}, e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if !table.Match(e.Pattern) {
 			t.Fatalf("%q does not match itself", e.Pattern)
 		}
@@ -41,15 +39,11 @@ func TestPatterns(t *testing.T) {
 	var entries []Entry
 	for _, s := range []string{"*=json:0", "get*=json:1", "get*er=json:2", "getOrder=json:3", "*Order=json:4", "g.t*=json:5", "getOrder=json:6", "a*b*c=json:7", "über*=json:8", "ab*ba=json:9"} {
 		e, err := Parse(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		entries = append(entries, e)
 	}
 	table, err := NewTable(Options{}, entries...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	b := table.Bind(Binding{})
 	defer b.Close()
 	w := &world{t: t, ConnectionHooks: b}
@@ -78,16 +72,10 @@ func TestFromDir(t *testing.T) {
 	put := func(name, content string, mode os.FileMode) {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(path, []byte(content), 0o600))
+		testkit.OK(t, os.Chmod(path, mode))
 	}
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Mkdir(dir, 0o755))
 	if _, _, err := FromDir(dir); err == nil {
 		t.Error("an empty folder is not a mistake")
 	}
@@ -96,17 +84,13 @@ func TestFromDir(t *testing.T) {
 	put("README", "read me", 0o644)
 	put(".hidden", "#!/bin/sh\n", 0o755)
 	put("getOrder~", "#!/bin/sh\n", 0o755)
-	if err := os.Mkdir(filepath.Join(dir, "lib"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Mkdir(filepath.Join(dir, "lib"), 0o755))
 	entries, _, err := FromDir(dir)
 	if err != nil || len(entries) != 2 || entries[0].Pattern != "getOrder" || entries[1].Pattern != "watch*" {
 		t.Fatalf("%+v, %v", entries, err)
 	}
 	table, err := NewTable(Options{}, entries...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	w := &world{t: t, ConnectionHooks: table.Bind(Binding{})}
 	defer w.Close()
 	testkit.Expect(t, "a file's answer", w.call("getOrder", `[1]`), `{"got":[1]}`)
@@ -115,9 +99,7 @@ func TestFromDir(t *testing.T) {
 	_, _, err = FromDir(dir)
 	refused(t, err, "other users can write to it")
 	put("getOrder", "#!/bin/sh\n", 0o755)
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Chmod(dir, 0o777))
 	_, _, err = FromDir(dir)
 	refused(t, err, "other users can write to it")
 	_, _, err = FromDir(filepath.Join(dir, "none"))
@@ -135,12 +117,8 @@ func TestFromFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "hooks.json")
 	put := func(content string, mode os.FileMode) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(path, []byte(content), 0o600))
+		testkit.OK(t, os.Chmod(path, mode))
 	}
 	put(`{"catalog":1,"info":{},"methods":[{"name":"a","run":"json:1"},{"name":"b"},{"name":"c","run":"jq:.x"}]}`, 0o644)
 	entries, c, err := FromFile(path)

@@ -175,9 +175,7 @@ func TestFunctionsOfForeignPrograms(t *testing.T) {
 		go cancel()
 		return nil, nil
 	}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for range 200 {
 		if got, err := printedWithin(context.Background(), p, time.Minute, "null"); err != nil || got != "50" {
 			t.Fatalf("%s, %v", got, err)

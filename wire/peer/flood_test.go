@@ -27,9 +27,7 @@ func TestSlowWatchesEndOneByOne(t *testing.T) {
 			watches = append(watches, w)
 		}
 		call, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "x"}) // keeps the reader from stopping
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		for i := range 500 {
 			far.Send(fmt.Appendf(nil, `{"method":"n","params":[%d]}`, i))
 		}

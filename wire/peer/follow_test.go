@@ -111,9 +111,7 @@ func TestALossyCallEnds(t *testing.T) {
 		defer p.Close()
 		call := testkit.Start(t, p, dialect.Call, "m", "")
 		for range 300 {
-			if err := far.Send([]byte("item - 1 " + strings.Repeat("x", 1000))); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, far.Send([]byte("item - 1 "+strings.Repeat("x", 1000))))
 		}
 		synctest.Wait()
 		_, err := call.Next(t.Context())

@@ -49,9 +49,7 @@ func TestCloseOfThePeer(t *testing.T) {
 					`{"jsonrpc":"2.0","id":1,"method":"asked"}`,
 					`{"jsonrpc":"2.0","method":"one"}`, `{"jsonrpc":"2.0","method":"two"}`,
 				} {
-					if err := there.Send([]byte(msg)); err != nil {
-						t.Fatal(err)
-					}
+					testkit.OK(t, there.Send([]byte(msg)))
 				}
 				synctest.Wait()
 				there.Close()

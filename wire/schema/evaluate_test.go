@@ -20,9 +20,7 @@ func lenient(t testing.TB, doc, pointer string) (*Schema, *[]string) {
 	t.Helper()
 	var warnings []string
 	s, err := Compile(json.RawMessage(doc), pointer, Options{Warn: func(w string) { warnings = append(warnings, w) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return s, &warnings
 }
 
@@ -152,9 +150,7 @@ func TestKeywordsThatMultiply(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Open(fstest.MapFS{"s": {Data: []byte(c.schema)}}, "s", "", FileOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			s.steps, s.stepsPerByte = 300_000, 0
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -181,9 +177,7 @@ func TestAllReportsUncheckedParts(t *testing.T) {
 		`{"items":{"enum":[1]}}`: "steps takes more than 100 steps to check",
 	} {
 		s, err := Open(fstest.MapFS{"s": {Data: []byte(schema)}}, "s", "", FileOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		s.steps, s.stepsPerByte = 100, 0
 		found := all(t, s, []byte("[1"+strings.Repeat(",1", 500)+"]"))
 		if len(found) != 1 || found[0].Rule+" "+found[0].Message != want {
@@ -248,9 +242,7 @@ func TestCostlyRulesCostSteps(t *testing.T) {
 	} {
 		s, _ := lenient(t, c.schema, "")
 		val, err := read([]byte(c.value))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		e := s.evaluation(t.Context(), 0)
 		if e.whole(s.schema, val); maxSteps-e.left < 100 {
 			t.Errorf("%.40s: %d steps", c.schema, maxSteps-e.left)
@@ -303,9 +295,7 @@ func TestVerdictsAreTheLibrarys(t *testing.T) {
 		s := compile(t, doc, "")
 		for _, v := range values {
 			val, err := jsonschema.UnmarshalJSON(strings.NewReader(v))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			if got, want := s.Check(t.Context(), json.RawMessage(v)), s.schema.Validate(val); (got == nil) != (want == nil) {
 				t.Errorf("%s: %s: got %v, want %v", doc, v, got, want)
 			}
@@ -344,9 +334,7 @@ func TestDynamicReferences(t *testing.T) {
 func TestRememberedFailures(t *testing.T) {
 	s, err := Open(fstest.MapFS{"s": {Data: []byte(`{"allOf":[{"items":{"anyOf":[{"$ref":"#/$defs/a"},true]}},{"items":{"$ref":"#/$defs/a"}}],
 		"$defs":{"a":{"properties":{"x":{"type":"integer"}}}}}`)}}, "s", "", FileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for range 2 {
 		found, _, err := s.All(t.Context(), json.RawMessage(`[{"x":1},{"x":"no"},{"x":2},{"x":3}]`))
 		if err != nil || len(found) != 1 || found[0].Pointer != "/1/x" {

@@ -48,15 +48,11 @@ func bind(t *testing.T, o Options, c dialect.Caller, specs ...string) dialect.Re
 	var entries []hook.Entry
 	for _, spec := range specs {
 		e, err := hook.Parse(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		entries = append(entries, e)
 	}
 	table, err := hook.NewTable(hook.Options{Warn: o.Warn}, entries...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	o.Hooks = table
 	r := New(o).Bind(c)
 	t.Cleanup(func() {
@@ -274,13 +270,9 @@ func demo(t *testing.T, c dialect.Caller) dialect.Responder {
 		t.Fatal("demo:orders is missing")
 	}
 	entries, err := hook.FromCatalog(cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	table, err := hook.NewTable(hook.Options{Warn: func(w string) { t.Errorf("warning: %s", w) }}, entries...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	o := Options{Catalog: cat, Hooks: table, Check: true, Discoverable: true, Warn: func(w string) { t.Errorf("warning: %s", w) }}
 	r := New(o).Bind(c)
 	t.Cleanup(func() { _ = r.Close() })

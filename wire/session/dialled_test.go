@@ -36,14 +36,10 @@ func dialAgain(t *testing.T, o Options, refuse func(ctx context.Context, n int) 
 		Back: func(after time.Duration) { c.said = append(c.said, "back after "+after.String()) },
 	}
 	d, err := newDirect(endpoint.Endpoint{Dialect: "jsonrpc"}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	c.d, d.dial = d, c.dial
 	d.redialer.jitter = func(most time.Duration) time.Duration { return most }
-	if err := d.start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, d.start(t.Context()))
 	t.Cleanup(func() {
 		d.Close()
 		for len(c.fars) > 0 {

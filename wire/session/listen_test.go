@@ -18,9 +18,7 @@ import (
 func TestAsksInsideAnExchange(t *testing.T) {
 	w := newWorld(t, "")
 	s, err := Listen(t.Context(), w.endpoint("http://127.0.0.1:0/"), w.options([]string{`ask=jq:[rpc("q"; .), rpc("q"; [2])]`}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	testkit.Serve(t, s)
 	client := &mcpClient{t: t, url: s.Endpoint()}
 	asking, _ := client.do(http.MethodPost, `{"jsonrpc":"2.0","id":"a","method":"ask","params":[1]}`)
@@ -80,13 +78,9 @@ func (c *closeNotifier) CloseWith(code int, _ string) error { c.code <- code; re
 // A client that connects while the server stops gets the same close code as the others, and Close waits for it.
 func TestLateClientGetsTheCloseCode(t *testing.T) {
 	e, err := ParseEndpoint("ws://127.0.0.1:0/", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	s, err := Listen(t.Context(), e, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	here, there := transport.Pair()
 	defer there.Close()
 	c := &closeNotifier{here, make(chan int, 9)}

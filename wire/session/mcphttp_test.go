@@ -118,9 +118,7 @@ const (
 func newMCP(t *testing.T, w *world, hooks ...string) (c *mcpClient, stop func()) {
 	t.Helper()
 	s, err := Listen(t.Context(), w.endpoint("mcp+http://127.0.0.1:0/mcp"), w.options(hooks))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
 	return &mcpClient{t: t, url: strings.TrimPrefix(s.Endpoint(), "mcp+")}, sync.OnceFunc(func() { s.Close(); <-served })
@@ -207,9 +205,7 @@ func TestMCPSessionResumes(t *testing.T) {
 	testkit.Expect(t, "the first event", first.next(), "")
 	w.appears("begun")
 	hangUp()
-	if err := os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600))
 	for range 2 {
 		again, _ := s.do(http.MethodGet, "", "Last-Event-ID", first.last)
 		rest := eventsOf(t, again)
@@ -374,18 +370,14 @@ func TestMCPSubscribesOverHTTP(t *testing.T) {
 	o := w.options(nil)
 	o.Settings = json.RawMessage(`{"version":"2025-11-25"}`) // newer versions have no sessions
 	conv, err := Open(t.Context(), w.endpoint("mcp+"+c.url), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	t.Cleanup(func() { conv.Close() })
 	watch := w.start(conv, dialect.Subscribe, "resources/subscribe", `{"uri":"file:///a"}`)
 	if m, err := watch.Next(t.Context()); err != nil || m.Err != nil {
 		t.Fatal(m, err)
 	}
 	w.appears("watched")
-	if err := os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600))
 	if m, err := watch.Next(t.Context()); err != nil || !strings.Contains(string(m.Raw), `notifications/resources/updated`) {
 		t.Error(string(m.Raw), err)
 	}

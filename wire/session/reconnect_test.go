@@ -248,9 +248,7 @@ func TestHandshakeIsRepeated(t *testing.T) {
 func TestEndpointsWithoutReconnect(t *testing.T) {
 	for _, at := range []string{"http://127.0.0.1:1/", "stdio:", "ipc:", "conversation:/nosuch"} {
 		e, err := ParseEndpoint(at, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		_, err = Open(t.Context(), e, Options{Reconnect: &Reconnect{}})
 		testkit.Expect(t, at, testkit.Failed(err), "failed usage")
 	}

@@ -82,9 +82,7 @@ func TestCallsOfAHookDescribe(t *testing.T) {
 	w := newWorld(t, "", `go=jq:rpc("where"; null)`, "one=json:1")
 	c := w.client(where)
 	var at string
-	if err := json.Unmarshal([]byte(w.call(c, "go", "")), &at); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, json.Unmarshal([]byte(w.call(c, "go", "")), &at))
 	testkit.Expect(t, "a call through the client's endpoint", w.call(w.open(at), "one", ""), "1")
 }
 
@@ -124,9 +122,7 @@ func TestManyCallsOfHooks(t *testing.T) {
 func TestConnectionEndsDuringACallOfAHook(t *testing.T) {
 	w := newWorld(t, "", where)
 	nc, err := net.Dial("unix", strings.TrimPrefix(w.at, "unix:"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer nc.Close()
 	lines := bufio.NewReader(nc)
 	read := func() (m struct {

@@ -132,9 +132,7 @@ func TestRawTrafficContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{Raw: true}, nil)
 		pipe, err := c.d.Raw()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		recv := func(want string) {
 			t.Helper()
 			if m, _, err := pipe.Recv(); err != nil || string(m.Raw) != want {
@@ -143,9 +141,7 @@ func TestRawTrafficContinues(t *testing.T) {
 		}
 		send := func(msg string) {
 			t.Helper()
-			if err := pipe.Send(t.Context(), json.RawMessage(msg)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, pipe.Send(t.Context(), json.RawMessage(msg)))
 		}
 		f := c.far()
 		send(`{"id":1,"method":"a"}`)
@@ -178,9 +174,7 @@ func TestAnswersOfTheUserFreeTheirPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialAgain(t, Options{Raw: true}, nil)
 		pipe, err := c.d.Raw()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		f := c.far()
 		for n := range 1200 {
 			f.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ask"}`, n))
@@ -188,9 +182,7 @@ func TestAnswersOfTheUserFreeTheirPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":1}`, n)
-			if err := pipe.Send(t.Context(), []byte(answer)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, pipe.Send(t.Context(), []byte(answer)))
 			f.gets(answer)
 		}
 		if _, theirs := c.d.current().p.Pending(); theirs != 0 {
@@ -210,22 +202,16 @@ func seesTheFirst(t *testing.T, dialectName string, op dialect.Op, sent string) 
 	for _, again := range []*Reconnect{nil, {}} {
 		synctest.Test(t, func(t *testing.T) {
 			d, err := newDirect(endpoint.Endpoint{Dialect: dialectName}, Options{First: &op, Reconnect: again})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			here, there := transport.Pair()
 			defer there.Close()
 			there.Send([]byte(sent))
 			d.dial = func(context.Context, recording) (wire.Conn, func() error, error) { return here, nil, nil }
-			if err := d.start(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, d.start(t.Context()))
 			defer d.Close()
 			synctest.Wait() // the message has been read
 			st, err := d.Open(t.Context(), op)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			for m := (wire.Message{}); m.Kind != wire.Item && string(m.Body) != "1"; {
 				if m, err = st.Next(t.Context()); err != nil {
 					t.Fatal(err)
@@ -267,9 +253,7 @@ func TestMessagesOfAFormerConnection(t *testing.T) {
 		read := func(st dialect.Stream, want string) {
 			t.Helper()
 			m, err := st.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			ev, err := dialect.EventOf(c.d, m)
 			if got := ev.Kind.String() + string(ev.Data); err != nil || got != want {
 				t.Error(got, err, "want", want)

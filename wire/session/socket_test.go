@@ -57,9 +57,7 @@ func TestRuntimeFolderIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, "", where)
 			dir := filepath.Join(w.dir, "run", "rpcx")
-			if err := make(dir); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, make(dir))
 			if name == "accessible to others" {
 				os.Chmod(dir, 0o755) // regardless of the umask
 			}
@@ -90,9 +88,7 @@ func TestRuntimeFolder(t *testing.T) {
 				t.Fatalf("%q, %v, want %s", dir, err, tt.want)
 			}
 			s, err := relay.ListenForHooks(nil, &relay.Functions{}, "", endpoint.Endpoint{}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			s.Close(0)
 		})
 	}
@@ -130,9 +126,7 @@ func TestSocketRefuses(t *testing.T) {
 		testkit.SocketAnswers(t, path, send, want)
 	}
 	nc, err := net.Dial("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	io.WriteString(nc, "GET / HTTP/1.1\r\n\r\n")
 	io.Copy(io.Discard, nc) // until the process closes the socket
 	nc.Close()
@@ -151,9 +145,7 @@ func TestClientOfTheSocketDies(t *testing.T) {
 			w := newWorld(t, tt.prefix, where)
 			path, _, _ := strings.Cut(strings.TrimPrefix(w.back(w.client(tt.hook)), "conversation:"), "#")
 			nc, err := net.Dial("unix", path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			io.WriteString(nc, `{"jsonrpc":"2.0","id":1,"method":"open","params":`+tt.open+"}\n")
 			w.read("pid") // the call is running
 			nc.Close()
@@ -197,17 +189,13 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 // A process that has run out of descriptors accepts connections again later.
 func TestSocketAcceptsAgain(t *testing.T) {
 	inner, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	l := &limitedListener{Listener: inner}
 	l.fails.Store(2)
 	s := relay.New(&relay.Functions{}, relay.ServerOptions{Dialect: "jsonrpc", Path: inner.Addr().String(), Listener: l})
 	s.Serve()
 	defer s.Close(0)
 	c, err := Open(t.Context(), endpoint.Endpoint{Socket: s.Path}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	c.Close()
 }

@@ -28,6 +28,14 @@ func Expect(t *testing.T, what, got, want string) {
 	}
 }
 
+// OK ends the test if err is not nil.
+func OK(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // RaceSkips skips a test that the race detector cannot help, or whose measurements it changes. scripts/check finds all tests that
 // mention Race or RaceSkips, and runs them without the race detector, too.
 func RaceSkips(t *testing.T) {

@@ -76,9 +76,7 @@ type edit struct {
 
 func read(t *testing.T, file string) *planted {
 	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	p := &planted{}
 	for text := range strings.Lines(string(b)) {
 		text = strings.TrimSpace(text)
@@ -161,9 +159,7 @@ func (p *planted) edited(t *testing.T, d *defect) (lines []string) {
 // run returns the outputs of a program for a message on a connection.
 func run(t *testing.T, program, msg string, conn int) (all []string) {
 	p, err := jq.Compile(program, jq.Options{Vars: map[string]json.RawMessage{"conn": strconv.AppendInt(nil, int64(conn), 10)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	err = p.Run(context.Background(), []byte(msg), func(out json.RawMessage) (bool, error) {
 		text := string(out)
 		var raw struct{ Raw *string }
@@ -393,9 +389,7 @@ func (p *planted) plant(t *testing.T, v *verdicts, d *defect, lines, found []str
 // probed checks that each probe of the dialect has found a problem in a live server.
 func (p *planted) probed(t *testing.T, found map[string]bool) {
 	set, err := probes.For(p.dialect)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for _, probe := range set.Probes {
 		if probe.Page == set.Page && !found[probe.Name] { // the other probes belong to the base
 			t.Errorf("no row with a live server shows that the probe %s finds a problem", probe.Name)
@@ -411,9 +405,7 @@ func (p *planted) play(t *testing.T, lines map[int][]string) map[string][]string
 	dir := t.TempDir()
 	args := []string{"validate", "--"}
 	for n, conversation := range lines {
-		if err := os.WriteFile(filepath.Join(dir, tapeName(n)), []byte(p.onTape(conversation)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(filepath.Join(dir, tapeName(n)), []byte(p.onTape(conversation)), 0o600))
 		args = append(args, tapeName(n))
 	}
 	return rpcx(t, dir, args...)
@@ -462,9 +454,7 @@ func (p *planted) server(t *testing.T, v *verdicts, program string) []string {
 	l := p.demonstrated(t, dir)
 	defer l()
 	front, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer func() { _ = front.Close() }()
 	go func() {
 		for n := 1; ; n++ {
@@ -513,21 +503,15 @@ func (p *planted) demonstrated(t *testing.T, dir string) (end func()) {
 		t.Fatalf("unknown demo %s", p.demo)
 	}
 	hooks, err := hook.FromCatalog(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	e, err := session.ParseEndpoint(p.dialect+"+line+unix:"+filepath.Join(dir, "s"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	o := session.Options{Catalog: c, Hooks: hooks}
 	if eval := e.Spec().Evaluation; eval != nil && eval.Runtime {
 		o.Runtime = "jq"
 	}
 	l, err := session.Listen(t.Context(), e, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	served := make(chan error, 1)
 	go func() { served <- l.Serve() }()
 	return func() {

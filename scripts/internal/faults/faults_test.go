@@ -44,9 +44,7 @@ func TestSample(t *testing.T) {
 	}
 	b := &bench{rpcx: filepath.Join(t.TempDir(), "rpcx"), timeout: time.Second, slack: time.Second, seed: 1}
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if err := os.Link(self, b.rpcx); err != nil {
 		t.Skip("the test's binary cannot be linked: ", err)
 	}
@@ -121,9 +119,7 @@ func played(t *testing.T, c cell, seed uint64) string {
 		}
 	}()
 	said, err := io.ReadAll(ours)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return string(said)
 }
 
@@ -131,9 +127,7 @@ func played(t *testing.T, c cell, seed uint64) string {
 func TestSeed(t *testing.T) {
 	for _, name := range []string{"call/tcp/cutin-0", "call/ws/cutin-1", "call/ws/cutin-0", "call/http/cutin-0", "call/sse/cutin-1", "call/tcp/garbage-last", "call/ws/garbage-head"} {
 		c, err := parseCell(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		var all []string
 		for seed := range uint64(20) {
 			first := played(t, c, seed)
@@ -160,9 +154,7 @@ func TestTaped(t *testing.T) {
 		more  = `{"t":2,"conn":1,"dir":"send","msg":{"id":2}}` + "\n"
 	)
 	c, err := parseCell("record/tcp/cut-0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for tape, want := range map[string]string{
 		top + asked + told + more + end:                     "",
 		top + told + asked + more + end:                     "lacks recv",
@@ -176,13 +168,9 @@ func TestTaped(t *testing.T) {
 		strings.TrimPrefix(top+asked+told+end, "{\"tape\""): "the tape",
 	} {
 		r := room{dir: t.TempDir()}
-		if err := os.Mkdir(filepath.Join(r.dir, "work"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.Mkdir(filepath.Join(r.dir, "work"), 0o700))
 		for name, text := range map[string]string{filepath.Join("work", tapeFile): tape, saidFile: said} {
-			if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600))
 		}
 		v := verdict{cell: c, occurred: last}
 		v.taped(r)
@@ -254,9 +242,7 @@ func TestSignalEndsAll(t *testing.T) {
 	r := b.room(cells()[0])
 	cmd := exec.Command("sh", "-c", "sleep 600 & exec sleep 600")
 	cmd.Env = environment(r)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, cmd.Start())
 	b.stop()
 	if err := cmd.Wait(); err == nil {
 		t.Error("the command ended without being killed")

@@ -19,9 +19,7 @@ func TestGeneratedFilesAreFresh(t *testing.T) {
 	testkit.RaceSkips(t)
 	t.Chdir("../../..")
 	files, err := generate()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for _, f := range files {
 		old, err := os.ReadFile(f.name)
 		if err != nil {
@@ -56,9 +54,7 @@ x
 rpcx: nothing
 `)
 	got, err := examplesIn(script, held)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	want := []example{{title: "A call", text: `$ cat in
 x
 $ rpcx call demo:orders getOrder id=o_001 <in
@@ -129,9 +125,7 @@ func TestNoExampleTwice(t *testing.T) {
 	testkit.RaceSkips(t)
 	t.Chdir("../../..")
 	examples, err := readExamples("commands/testdata/script")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	places := map[string]string{}
 	see := func(place, text string) {
 		here := map[string]bool{}
@@ -151,9 +145,7 @@ func TestNoExampleTwice(t *testing.T) {
 		see("the example "+e.title, e.text)
 	}
 	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	see("README.md", generatedBlock.ReplaceAllString(string(readme), ""))
 	for _, topic := range help.Topics() {
 		for _, part := range help.Parts(topic.Text) {
@@ -180,9 +172,7 @@ func TestManualIsShort(t *testing.T) {
 	testkit.RaceSkips(t)
 	t.Chdir("../../..")
 	files, err := generate()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	lines := 0
 	for _, f := range files {
 		if strings.HasPrefix(f.name, "man/rpcx") {
@@ -202,9 +192,7 @@ func TestMCPIsShort(t *testing.T) {
 	}
 	t.Chdir("../../..")
 	files, err := generate()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for _, f := range files {
 		if f.name != "man/rpcx-mcp.7" {
 			continue
@@ -212,9 +200,7 @@ func TestMCPIsShort(t *testing.T) {
 		mandoc := exec.Command("mandoc", "-O", "width=80")
 		mandoc.Stdin = bytes.NewReader(f.text)
 		text, err := mandoc.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if n := bytes.Count(text, []byte("\n")); n > 100 {
 			t.Errorf("rpcx-mcp(7) has %d lines", n)
 		}

@@ -55,9 +55,7 @@ func TestDecode(t *testing.T) {
 				c := NewCodec(Options{Version: v})
 				for range 2 { // a codec is reused
 					msgs, batch, err := c.Decode([]byte(test.in))
-					if err != nil {
-						t.Fatal(err)
-					}
+					testkit.OK(t, err)
 					var all []string
 					for _, m := range msgs {
 						all = append(all, testkit.Message(m))
@@ -194,9 +192,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		c, back := NewCodec(Options{}), NewCodec(Options{})
 		msgs, _, err := c.Decode(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		for _, m := range msgs {
 			m := m.Clone()
 			if _, err := dialect.EventOf(c, m); err != nil {

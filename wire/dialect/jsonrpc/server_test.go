@@ -90,13 +90,9 @@ func TestServerUnsubscribe(t *testing.T) {
 		srv := jsonrpc.NewServer(backend{})
 		a, b := client(t, serve(t, srv), peer.Options{}), client(t, serve(t, srv), peer.Options{})
 		s, err := a.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "endless"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		m, err := s.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		params := json.RawMessage("[" + string(m.Body) + "]")
 		if got, err := b.Call(t.Context(), "endless_unsubscribe", params); err != nil || string(got) != "false" {
 			t.Error("another's connection:", string(got), err)
@@ -147,9 +143,7 @@ func TestClientUnsubscribes(t *testing.T) {
 		a := client(t, serve(t, jsonrpc.NewServer(backend{})), peer.Options{})
 		for range 3 {
 			s, err := a.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "endless"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			for range 5 {
 				if _, err := s.Next(t.Context()); err != nil {
 					t.Fatal(err)

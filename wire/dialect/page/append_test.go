@@ -64,9 +64,7 @@ func TestAppendCall(t *testing.T) {
 	want := map[string]bool{}
 	for _, name := range library.Names() {
 		s, _, err := library.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		specs[name], want[name] = s, embeddedAppend[name]
 	}
 	for i, m := range made {
@@ -76,9 +74,7 @@ func TestAppendCall(t *testing.T) {
 			t.Fatalf("%s\n%v", m.text, err)
 		}
 		s, err := library.Spec(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		specs[name], want[name] = s, m.appends
 	}
 	for name, s := range specs {
@@ -160,13 +156,9 @@ func TestNamesAllocateNothing(t *testing.T) {
 	testkit.RaceSkips(t)
 	for _, m := range []string{"", names, names + "params = 'flat'", names + "[subscribe.ticks]\nitem = { method = 'ticks' }"} {
 		p, err := load.Parse("x.toml", []byte("name = 'x'\n"+m))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		s, err := library.Spec(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		c := s.NewCodec(dialect.CodecOptions{})
 		if strings.Contains(m, "ticks") {
 			if _, err := c.Encode(dialect.Op{Kind: dialect.Subscribe, Method: "ticks"}); err != nil {
@@ -193,9 +185,7 @@ func TestNamesAllocateNothing(t *testing.T) {
 				if err != nil || len(msgs) != 1 || msgs[0].Kind == wire.Invalid {
 					t.Fatalf("%s: %+v, %v", raw, msgs, err)
 				}
-				if err := c.Event(&msgs[0], &ev); err != nil {
-					t.Fatal(err)
-				}
+				testkit.OK(t, c.Event(&msgs[0], &ev))
 			})
 		}
 		for what, n := range got {

@@ -125,9 +125,7 @@ func TestNestedEvals(t *testing.T) {
 	c := met(t)
 	nested := dialect.Op{Kind: dialect.Eval, Code: "1", Nested: true}
 	first, err := c.Encode(nested)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	var e *wire.Error
 	if _, err := c.Encode(nested); err == nil {
 		t.Error("a second nested eval was sent")
@@ -325,9 +323,7 @@ func FuzzDecode(f *testing.F) {
 		for _, m := range msgs {
 			m := m.Clone()
 			ev, err := dialect.EventOf(c, m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			if m.Kind == wire.Response && m.Err == nil && (!json.Valid(ev.Data) || ev.Extra != nil && !json.Valid(ev.Extra)) {
 				t.Fatalf("%s is printed as %s, %s", raw, ev.Data, ev.Extra)
 			}

@@ -95,9 +95,7 @@ func play(t *testing.T, c wire.Conn, session string, steps ...string) string {
 	for _, step := range steps {
 		what, text, _ := strings.Cut(step, " ")
 		if what == ">" {
-			if err := c.Send([]byte(strings.ReplaceAll(text, "SESSION", session))); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, c.Send([]byte(strings.ReplaceAll(text, "SESSION", session))))
 			continue
 		}
 		raw, err := c.Recv()
@@ -319,9 +317,7 @@ func TestClosedServerKeepsNothing(t *testing.T) {
 		s := newServer(backend{r}, time.Minute)
 		left, held := s.join(""), s.join("")
 		s.leave(left)
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, s.Close())
 		s.leave(held)
 		late := s.join(left.id)
 		s.leave(late)

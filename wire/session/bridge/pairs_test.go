@@ -38,9 +38,7 @@ func hooks(t *testing.T, answers map[string]string) (entries []hook.Entry) {
 	t.Helper()
 	for name, text := range answers {
 		a, err := hook.ParseAnswer(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		entries = append(entries, hook.Entry{Pattern: name, Answer: a})
 	}
 	return entries
@@ -49,13 +47,9 @@ func hooks(t *testing.T, answers map[string]string) (entries []hook.Entry) {
 func serve(t *testing.T, at string, o session.Options) endpoint.Endpoint {
 	t.Helper()
 	e, err := endpoint.Parse(at, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	s, err := session.Listen(t.Context(), e, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	testkit.Serve(t, s)
 	return e
 }
@@ -145,13 +139,9 @@ func pair(t *testing.T, here, there string) {
 		}),
 	})
 	at, err := endpoint.Parse(prefix(here)+filepath.Join(dir, "bridge"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	b, err := bridge.New(ctx, bridge.Options{To: peer, Listen: at, Whole: 500 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	t.Cleanup(func() { _ = b.Close() })
 	offered := b.Catalog()
 	if there == "cdp" && here != there {
@@ -163,9 +153,7 @@ func pair(t *testing.T, here, there string) {
 		Hooks: hooks(t, map[string]string{"here_first": `json:"here"`}),
 	})
 	conv, err := session.Open(ctx, at, session.Options{Hooks: hooks(t, map[string]string{question: "jq:" + answer})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer func() { _ = conv.Close() }()
 
 	if data, failed, err := call(ctx, conv, offered, "calc_add", `{"a":1,"b":12345678901234567890}`); err != nil || failed != nil || last(data) != "12345678901234567891" {
@@ -255,9 +243,7 @@ func endless(ctx context.Context, t *testing.T, conv session.Conversation, offer
 		op.Kind = dialect.Call
 	}
 	st, err := conv.Open(ctx, op)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for n := 0; n < 3; {
 		m, err := st.Next(ctx)
 		if err != nil {
@@ -279,9 +265,7 @@ func listsLacks(ctx context.Context, t *testing.T, conv session.Conversation, la
 		return
 	}
 	c, err := conv.Describe(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for _, l := range lacks {
 		if !strings.Contains(string(scan.JSON(c)), string(scan.AppendQuoted(nil, l)[1:len(scan.AppendQuoted(nil, l))-1])) {
 			t.Errorf("%s is not in the catalog: %s", l, scan.JSON(c))
@@ -342,9 +326,7 @@ func cancelled(ctx context.Context, t *testing.T, conv session.Conversation, off
 		op.Kind = dialect.Subscribe
 	}
 	st, err := conv.Open(ctx, op)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	appears(ctx, t, filepath.Join(dir, "begun"))
 	if err := st.Cancel(ctx); err != nil {
 		t.Error(err)

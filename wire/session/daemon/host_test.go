@@ -142,9 +142,7 @@ func TestHostIsNotLiveUnanswered(t *testing.T) {
 func TestHostIsClosedWhileItConnects(t *testing.T) {
 	w := newWorld(t)
 	deaf, err := net.Listen("tcp", "127.0.0.1:0") // never answers the upgrade
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer deaf.Close()
 	ended := w.host("ws://"+deaf.Addr().String()+"/", HostOptions{Name: "slow"})
 	testkit.Until(t, "the session has a socket", func() bool { path, _ := rundir.Find("slow"); return path != "" })
@@ -174,9 +172,7 @@ func TestHostTakesASingleResponse(t *testing.T) {
 	w.host(w.at, HostOptions{Name: "work"})
 	join := func() relay.RawPipe {
 		p, err := w.open("@work").Raw()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		return p
 	}
 	one, two, done := join(), join(), join()
@@ -186,9 +182,7 @@ func TestHostTakesASingleResponse(t *testing.T) {
 	}
 	asked := func(p relay.RawPipe) string {
 		m, _, err := p.Recv()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		return string(scan.Get(m.Raw, "id"))
 	}
 	answer := func(id, value string) []byte {
@@ -248,9 +242,7 @@ func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 	w.host(w.at, HostOptions{Name: "work"})
 	c := w.open("@work").(*relay.Client)
 	p, err := c.Raw()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if _, err := w.attach("work").End(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -273,24 +265,18 @@ func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 func TestHostCloses(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer l.Close()
 	w := &world{t: t}
 	d, err := session.OpenDirect(t.Context(), w.endpoint("unix:"+at), w.options(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer d.Close()
 	h := &host{conv: d}
 	if err := h.disconnectReason(); err != nil {
 		t.Errorf("disconnectReason while the peer is connected: %v", err)
 	}
 	far, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	far.Close()
 	<-d.Done()
 	if f := wire.AsFault(h.disconnectReason()); f == nil || f.Kind != wire.Closed {

@@ -29,9 +29,7 @@ func newWorld(t *testing.T, hooks ...string) *world {
 	w := &world{t: t, dir: testkit.SessionFolders(t)}
 	w.at = "unix:" + filepath.Join(w.dir, "s")
 	s, err := session.Listen(t.Context(), w.endpoint(w.at), w.options(hooks))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	testkit.Serve(t, s)
 	return w
 }

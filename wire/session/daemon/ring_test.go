@@ -49,9 +49,7 @@ func told(t *testing.T, st *ringStream, n int) (all []string) {
 func after(t *testing.T, r *ring, since int64, method string) *ringStream {
 	t.Helper()
 	st, err := r.after(since, method, shown)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return st
 }
 

@@ -25,21 +25,15 @@ import (
 func connections(t *testing.T, file string) (dialect string, header []byte, each [][]tape.Line) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	r, err := tape.NewReader(bytes.NewReader(text), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for {
 		line, err := r.Next()
 		if err == io.EOF {
 			return r.Header().Dialect, r.Header().Append(nil), each
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if line.Kind != tape.Message {
 			continue
 		}
@@ -258,9 +252,7 @@ func (r *taped) change(t *testing.T, whole, changed []byte, number int, pointer 
 func differences(t *testing.T, a, b *transcript.Transcript) []match.Difference {
 	t.Helper()
 	found, err := Diff(a, b, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return told(found)
 }
 
@@ -268,9 +260,7 @@ func differences(t *testing.T, a, b *transcript.Transcript) []match.Difference {
 // that each side has found.
 func between(t *testing.T, server, client *transcript.Transcript, wrap ...func(wire.Conn) wire.Conn) (there, here []match.Difference) {
 	s, err := NewServer(server, Options{Found: func(f match.Difference) { there = append(there, f) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	a, b := transport.Pair()
 	for _, wrap := range wrap {
 		a = wrap(a)
@@ -281,8 +271,6 @@ func between(t *testing.T, server, client *transcript.Transcript, wrap ...func(w
 	if err == nil {
 		err = <-done
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return there, told(r)
 }

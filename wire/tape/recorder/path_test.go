@@ -59,18 +59,14 @@ func (c *tap) Close() error      { return nil }
 func TestARecordedStreamAllocatesNothing(t *testing.T) {
 	testkit.RaceSkips(t)
 	r, err := recorder.Open(recorder.Options{File: filepath.Join(t.TempDir(), "x.tape")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer r.Close()
 	conn := &tap{more: make(chan int)}
 	p := peer.New(conn, jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{Record: r.Conn(tape.Open{}, false).Messages})
 	defer p.Close()
 	defer close(conn.more)
 	s, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "eth_subscribe"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	read := func(n int) {
 		conn.more <- n
 		for range max(n, 1) {

@@ -29,20 +29,14 @@ func loaded(t *testing.T, messages int) int64 {
 	for i := range messages {
 		fmt.Fprintf(&b, `{"t":%d,"dir":"recv","msg":{"jsonrpc":"2.0","method":"item","params":{"subscription":"s1","result":{"n":%d,"text":"0123456789"}}}}`+"\n", i, i)
 	}
-	if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(name, b.Bytes(), 0o600))
 	b = bytes.Buffer{}
 	before := testkit.Heap()
 	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer f.Close()
 	tr, err := Read(f, name, rules)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer tr.Close()
 	used := testkit.Heap() - before
 	msg, err := tr.Tracks[0].Message(messages)

@@ -146,9 +146,7 @@ func within(t *testing.T, d time.Duration, what string, f func()) {
 func rawServer(t *testing.T, serve func(c net.Conn, r *bufio.Reader, req *http.Request)) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var conns []net.Conn

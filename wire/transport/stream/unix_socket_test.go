@@ -18,9 +18,7 @@ import (
 func TestListenUnix(t *testing.T) {
 	path := socketName(t)
 	l, err := ListenUnix(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode().Perm() != 0o600 || info.Mode().Type() != os.ModeSocket {
 		t.Errorf("%v %v", info.Mode(), err)
@@ -31,9 +29,7 @@ func TestListenUnix(t *testing.T) {
 	// The socket that another process has created under this name must stay.
 	os.Rename(path, path+".old")
 	second, err := ListenUnix(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	l.Close()
 	if c, err := net.Dial("unix", path); err != nil {
 		t.Error(err)
@@ -50,15 +46,11 @@ func TestListenUnix(t *testing.T) {
 func TestListenUnixReplacesOnlyStaleSockets(t *testing.T) {
 	path := socketName(t)
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	dead.SetUnlinkOnClose(false)
 	dead.Close()
 	l, err := ListenUnix(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	l.Close()
 
 	for what, make := range map[string]func() error{
@@ -66,9 +58,7 @@ func TestListenUnixReplacesOnlyStaleSockets(t *testing.T) {
 		"a directory": func() error { return os.Mkdir(path, 0o700) },
 		"a symlink":   func() error { return os.Symlink("/nowhere", path) },
 	} {
-		if err := make(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, make())
 		_, err := ListenUnix(path)
 		wantRefusal(t, err, wire.Conflict, "not a socket")
 		if _, err := os.Lstat(path); err != nil {
@@ -86,9 +76,7 @@ func TestListenUnixRace(t *testing.T) {
 	path := socketName(t)
 	for range 20 {
 		dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		dead.SetUnlinkOnClose(false)
 		dead.Close()
 		var won atomic.Int32

@@ -27,13 +27,9 @@ const doc = `{"catalog": 1, "methods": [
 func checker(t *testing.T) *declared.Checker {
 	t.Helper()
 	c, err := catalog.Parse([]byte(doc))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	k, err := declared.New(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return k
 }
 
@@ -102,13 +98,9 @@ func TestReferencesOfALargeCatalog(t *testing.T) {
 		fmt.Fprintf(&b, `,"D%d": {"type": "object", "description": "%s"}`, i, strings.Repeat("x", 300))
 	}
 	c, err := catalog.Parse([]byte(b.String() + "}}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	k, err := declared.New(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	k.Examples(t.Context())
 	expect(t, k, "default-fits own /methods/1/params/properties/y/default", "default-fits  /$defs/C/default")
 	ended, cancel := context.WithCancel(t.Context())

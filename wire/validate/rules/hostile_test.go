@@ -32,9 +32,7 @@ func TestHostile(t *testing.T) {
 				failed[rule] = true
 			}}
 			c, err := rules.New(s, options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			lines := good(t, dialect)
 			conn := 0
 			for i := range lines {
@@ -61,13 +59,9 @@ func TestHostile(t *testing.T) {
 func good(t *testing.T, dialect string) (lines []tape.Line) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(folder(dialect), "good.tape"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	r, err := tape.NewReader(bytes.NewReader(b), "good.tape")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for l, err := r.Next(); err == nil; l, err = r.Next() {
 		if l.Kind == tape.Message && l.Msg != nil {
 			one := *l

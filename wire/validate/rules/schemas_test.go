@@ -27,13 +27,9 @@ func TestMessageSchemas(t *testing.T) {
 
 func exampleMessages(t *testing.T, s *rules.Set) {
 	b, err := os.ReadFile(filepath.Join(filepath.Dir(folder(s.Dialect)), "examples.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	examples := map[string]map[string]any{}
-	if err := json.Unmarshal(b, &examples); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, json.Unmarshal(b, &examples))
 	for name, example := range examples {
 		if example["type"] != name {
 			continue // a type that several messages share
@@ -62,9 +58,7 @@ func exampleMessages(t *testing.T, s *rules.Set) {
 func required(t *testing.T, s *rules.Set, name, member string) bool {
 	t.Helper()
 	schemas := map[string]struct{ Required []string }{}
-	if err := json.Unmarshal([]byte(s.Schemas), &schemas); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, json.Unmarshal([]byte(s.Schemas), &schemas))
 	return slices.Contains(schemas[name].Required, member)
 }
 
@@ -72,9 +66,7 @@ func required(t *testing.T, s *rules.Set, name, member string) bool {
 func schemaProblems(t *testing.T, s *rules.Set, msg any) (found []validate.Problem) {
 	t.Helper()
 	b, err := json.Marshal(msg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	line := tape.Line{Kind: tape.Message, Msg: b}
 	lines := `{"tape":1}` + "\n" + string(line.Append(nil))
 	for _, f := range check(t, s, "t", strings.NewReader(lines)) {

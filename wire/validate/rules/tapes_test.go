@@ -76,9 +76,7 @@ func plantedRules(dialect string) (names []string) {
 func oneTape(t *testing.T, s *rules.Set, file string) {
 	t.Helper()
 	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	name := strings.TrimSuffix(filepath.Base(file), ".tape")
 	want := []string{name}
 	if strings.HasPrefix(name, "good") {
@@ -87,9 +85,7 @@ func oneTape(t *testing.T, s *rules.Set, file string) {
 		t.Errorf("%s: %v", file, err)
 	}
 	r, err := tape.NewReader(strings.NewReader(string(b)), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if r.Header().Dialect != s.Dialect {
 		t.Errorf("%s has the dialect %q", file, r.Header().Dialect)
 	}

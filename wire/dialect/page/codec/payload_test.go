@@ -28,9 +28,7 @@ item = { method = "changed", when = ".id == $params.id", event = ".value" }
 `).newCodec(dialect.CodecOptions{})
 	encode := func(op dialect.Op) wire.Message {
 		m, err := c.Encode(op)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		return m
 	}
 	encode(dialect.Op{Kind: dialect.Subscribe, Method: "watch", Params: json.RawMessage(`{"id":7}`)})

@@ -74,13 +74,9 @@ end = { notify = "untick", params = "{n: $params.n}" }
 [serve.subscribe.ticks]
 result = "0"
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	d, err := codec.New(p, codec.Native{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for _, c := range []struct {
 		ending, params string
 		order          uint64 // order of the cancel; the requests have 5

@@ -73,9 +73,7 @@ func TestInboxClaims(t *testing.T) {
 		if err := b.acknowledge(two, 1, time.Minute); !isConflict(err) {
 			t.Errorf("acknowledged by another process: %v", err)
 		}
-		if err := b.acknowledge(one, 1, 10*time.Second); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, b.acknowledge(one, 1, 10*time.Second))
 		b.Release(one) // call 2, which was not shown
 		isCall(t, "returned by the claimant", claimed(t, b, two, ""), 2)
 		counted(t, b, 0, 2)
@@ -86,9 +84,7 @@ func TestInboxClaims(t *testing.T) {
 		}
 
 		for id, answer := range map[int64]parkedAnswer{1: {result: json.RawMessage("true")}, 2: {err: wire.NewError(7, "no")}} {
-			if err := b.reply(id, answer); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, b.reply(id, answer))
 			if err := b.reply(id, answer); !isConflict(err) {
 				t.Errorf("a second reply: %v", err)
 			}
@@ -137,9 +133,7 @@ func TestInboxCallsThatEnd(t *testing.T) {
 		late := parking(t.Context(), b, "ask")
 		synctest.Wait()
 		isCall(t, "claimed", claimed(t, b, h, ""), 2)
-		if err := b.acknowledge(h, 2, time.Hour); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, b.acknowledge(h, 2, time.Hour))
 		testkit.Expect(t, "a call without a reply", <-late, "error no process answered")
 		b.defaultAnswer = json.RawMessage(`{"ok":0}`)
 		testkit.Expect(t, "the default reply", <-parking(t.Context(), b, "ask"), `{"ok":0}`)
