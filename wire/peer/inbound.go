@@ -280,7 +280,7 @@ func (p *Peer) putLocked(in *inbound.Request, msg []byte) {
 // sendArrayLocked sends the responses to an array once they are complete. The caller holds the lock.
 func (p *Peer) sendArrayLocked(a *inbound.Array) {
 	n := a.Bytes()
-	replies, after, ok := a.Send()
+	replies, ok := a.Send()
 	if !ok {
 		return
 	}
@@ -288,8 +288,5 @@ func (p *Peer) sendArrayLocked(a *inbound.Array) {
 	p.outbox.hold(-n)
 	if len(replies) > 0 {
 		p.sendLocked(outgoing{msg: scan.ArrayOf(replies...)})
-	}
-	for _, send := range after {
-		send()
 	}
 }

@@ -99,8 +99,7 @@ func (p *Peer) Preview(op dialect.Op) (wire.Message, error) {
 	return p.codec.Encode(op)
 }
 
-// Notify sends op and returns when the message has been written. If the peer responds, it drops the response. If the handler of a request
-// in an array notifies after its response, Notify returns at once, and the message follows the array of responses.
+// Notify sends op and returns when the message has been written. If the peer responds, it drops the response.
 func (p *Peer) Notify(ctx context.Context, op dialect.Op) error {
 	s := newStream(p, op)
 	s.repeats = op.Kind == dialect.Raw
@@ -114,15 +113,7 @@ func (p *Peer) Notify(ctx context.Context, op dialect.Op) error {
 		s.id = string(msg.ID)
 		p.calls.abandon(s)
 	}
-	o := outgoing{msg: msg.Raw, ctx: ctx, about: p.aboutOf(ctx, &op)}
-	if r, ok := dialect.FlowControlOf(ctx).(flowControl); ok && r.p == p && r.in.Replied && r.in.Array.Waiting() && r.in.Array.Bytes() < floodBytes {
-		defer p.mu.Unlock()
-		o.ctx = nil // the handler may end first
-		r.in.Array.After(len(o.msg), func() { p.sendLocked(o) })
-		p.outbox.hold(len(o.msg))
-		return nil
-	}
-	return p.sendAndUnlock(ctx, o)
+	return p.sendAndUnlock(ctx, outgoing{msg: msg.Raw, ctx: ctx, about: p.aboutOf(ctx, &op)})
 }
 
 // encodeLocked waits for room in the outbox and encodes the operation of s with an unused id. The caller holds the

@@ -6,10 +6,9 @@ import "slices"
 // nil Array behave as if it were empty.
 type Array struct {
 	replies  [][]byte
-	after    []func() // send the messages that follow the responses
-	bytes    int      // the total size of replies and of these messages
-	left     int      // how many responses are missing
-	complete bool     // all messages of the array have been routed
+	bytes    int  // the total size of replies
+	left     int  // how many responses are missing
+	complete bool // all messages of the array have been routed
 	sent     bool
 }
 
@@ -30,26 +29,18 @@ func (a *Array) Put(r *Request, msg []byte) {
 	a.left--
 }
 
-// After delays a message of n bytes, which a handler sends after its own response, until the responses of a are sent.
-func (a *Array) After(n int, send func()) {
-	a.after = append(a.after, send)
-	a.bytes += n
-}
-
 // Complete records that a has no more requests.
 func (a *Array) Complete() { a.complete = true }
 
-// Send returns the responses once all are complete (there may be none), and the functions that send what follows. ok is true for only
-// one call.
-func (a *Array) Send() (replies [][]byte, after []func(), ok bool) {
+// Send returns the responses once all are complete; there may be none. ok is true for only one call.
+func (a *Array) Send() (replies [][]byte, ok bool) {
 	if !a.complete || a.left > 0 || a.sent {
-		return nil, nil, false
+		return nil, false
 	}
 	a.sent = true
 	replies = slices.DeleteFunc(a.replies, func(r []byte) bool { return r == nil })
-	after = a.after
-	a.replies, a.after = nil, nil
-	return replies, after, true
+	a.replies = nil
+	return replies, true
 }
 
 // Waiting reports whether the responses of a have not been sent yet.

@@ -121,14 +121,14 @@ func TestArrayIsSentWhenAllIsThere(t *testing.T) {
 	a.Put(last, []byte("last"))
 	a.Put(none, nil)
 	a.Complete()
-	if _, _, ok := a.Send(); ok || !a.Waiting() || a.Bytes() != 4 {
+	if _, ok := a.Send(); ok || !a.Waiting() || a.Bytes() != 4 {
 		t.Fatalf("the array is sent, or is not waiting, or has %d bytes, before its last response", a.Bytes())
 	}
 	a.Put(first, []byte("first"))
-	if replies, _, ok := a.Send(); !ok || len(replies) != 2 || string(replies[0]) != "first" || string(replies[1]) != "last" {
+	if replies, ok := a.Send(); !ok || len(replies) != 2 || string(replies[0]) != "first" || string(replies[1]) != "last" {
 		t.Errorf("sent %q", replies)
 	}
-	if _, _, ok := a.Send(); ok || a.Waiting() || a.Bytes() != 0 {
+	if _, ok := a.Send(); ok || a.Waiting() || a.Bytes() != 0 {
 		t.Error("the array is sent twice")
 	}
 }
