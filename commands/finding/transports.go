@@ -17,7 +17,11 @@ func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 	end, _ := ctx.Deadline()
 	names, header := framings(e), ""
 	for i := 0; i < min(len(names), maxStarts); i++ {
-		share := time.Until(end) / time.Duration(min(3, maxStarts+1-i))
+		rest := time.Until(end)
+		share := rest / 3
+		if i > 1 {
+			share = rest / time.Duration(maxStarts+1-i)
+		}
 		within, cancel := context.WithCancelCause(ctx)
 		over := time.AfterFunc(share, func() { cancel(context.DeadlineExceeded) })
 		a := p.attempt(e, names[i], 1, paces{listen: listenTime, first: share / 3, next: share / 30})

@@ -62,7 +62,8 @@ func meant(typed string, f *wire.Fault) string {
 	return ""
 }
 
-// ofFile returns the endpoint that a file name means, and a hint that names the kind of file, or "".
+// ofFile returns the endpoint that a file name means, and a hint that names the kind of file, or "". If listening is true, no file is an
+// endpoint.
 func ofFile(typed string, listening bool) (better, hint string) {
 	before, file, isStdio := strings.Cut(typed, "stdio:")
 	if !isStdio {

@@ -101,7 +101,7 @@ func (j *peerChecker) tries(ctx context.Context) error {
 		}
 	}
 	if named == 0 && len(j.calls) == 0 {
-		j.skip(declared.ResultFit, "no method is known to be read-only (--try METHOD, --trust-hints)")
+		j.skip(declared.ResultFit, "no method is known to be read-only (see --try and --trust-hints)")
 	}
 	return nil
 }

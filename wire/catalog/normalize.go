@@ -72,7 +72,7 @@ func (o *misplaced) put(key string, list []json.RawMessage) {
 	}
 }
 
-// unless moves *val to o unless it has the type that is reports.
+// unless moves *val to o unless is(*val) is true.
 func (o *misplaced) unless(is func(raw json.RawMessage) bool, key string, val *json.RawMessage) {
 	if len(*val) > 0 && !is(*val) {
 		o.Add(key, *val)

@@ -209,7 +209,7 @@ func kind(at string, raw json.RawMessage, k *Kind) error {
 	return fmt.Errorf("%s: unknown kind %q; use one of %s", at, *k, strings.Join(known, ", "))
 }
 
-// only returns a place for a value of the type that is reports. want describes the type.
+// only returns a place for values for which is returns true. want describes them.
 func only(v *json.RawMessage, is func(raw json.RawMessage) bool, want string) place {
 	return func(at string, raw json.RawMessage) error {
 		if !is(raw) {

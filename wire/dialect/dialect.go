@@ -99,7 +99,7 @@ type Codec interface {
 	// Opened interprets a successful response to a Subscribe or Call. It returns the stream that the response opens, or
 	// nil, and whether the response ends the call. Items may also have the id of the request.
 	Opened(op Op, resp wire.Message) (stream wire.ID, final bool)
-	// Reply returns the messages, if any, for one event of the answer to req. It may return the messages of another error with its failure.
+	// Reply returns the messages, if any, for one event of the answer to req. If it fails, it may also return messages to send instead.
 	Reply(req wire.Message, ev wire.Event) ([][]byte, error)
 	// Event sets ev to the event that the user sees for m. ev may refer to m's bytes. Event does not allocate for plain
 	// data. Any goroutine may call it.

@@ -57,7 +57,7 @@ func (s *stream) sees(m *wire.Message) bool {
 	case s.follows:
 		return m.Kind == wire.Item && s.token == string(m.Stream)
 	}
-	if of := s.p.calls.byToken[string(m.Stream)]; s.op.Method != "" && (m.Method == "" || of != nil && of.op.Kind == dialect.Call) {
+	if of := s.p.calls.byToken[string(m.Stream)]; s.op.Method != "" && (m.Kind == wire.Response || of != nil && of.op.Kind == dialect.Call) {
 		return false
 	}
 	return s.op.Takes(m.Method)

@@ -47,13 +47,13 @@ func Pass(client, server wire.Conn, framing wire.Framing, rec *recorder.Conn, fi
 	if f := wire.AsFault(up); f != nil {
 		return f
 	}
-	if down == io.EOF {
-		down = exit(server) // the child may have exited when its stdin was closed
+	if down != io.EOF {
+		return down
 	}
-	if down == io.EOF {
-		return nil
+	if closed, ok := errors.AsType[*wire.CloseError](exit(server)); ok && closed.Child.Exit > 0 { // a signal may be rpcx's own
+		return closed // the child exited when its stdin was closed
 	}
-	return down
+	return nil
 }
 
 // exit waits until a child that has closed its stdout exits, and returns how. Without a child, or if the connection is closed first, it

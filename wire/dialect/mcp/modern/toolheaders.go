@@ -67,13 +67,15 @@ var (
 
 // within returns the subschemas in val, the value of the keyword key. It ignores the keyword properties.
 func within(key string, val json.RawMessage) (inside []json.RawMessage) {
-	one := slices.Contains(subschemas, key)
 	switch {
-	case slices.Contains(namedSchemas, key), one && scan.Type(val) == 'a':
-		for _, sub := range scan.Parts(val) {
+	case slices.Contains(namedSchemas, key):
+		for _, sub := range scan.Named(val) {
 			inside = append(inside, sub)
 		}
-	case one:
+	case !slices.Contains(subschemas, key):
+	case scan.Type(val) == 'a':
+		inside = scan.List(val)
+	default:
 		inside = append(inside, val)
 	}
 	return inside

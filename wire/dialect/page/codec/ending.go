@@ -80,10 +80,12 @@ func (c *Codec) claim(rule *load.Item, say *load.Say, m *wire.Message) (*call, e
 	if err != nil || say == nil || say.Method != m.Method {
 		return s, err
 	}
-	at, err := c.d.token()
-	n, fail := strconv.ParseInt(string(envelope.Below(m.Params, at)), 10, 64)
-	m.Claimed = s != nil || rule.When != nil && fail == nil && 0 < n && n <= c.tokens
-	return s, err
+	m.Claimed = s != nil
+	if at, fail := c.d.token(); s == nil && rule.When != nil && fail == nil {
+		n, fail := strconv.ParseInt(string(envelope.Below(m.Params, at)), 10, 64)
+		m.Claimed = fail == nil && 0 < n && n <= c.tokens
+	}
+	return s, nil
 }
 
 // cancelled turns a notification that cancels a request into a Cancel.
