@@ -53,7 +53,7 @@ func TestMemory(t *testing.T) {
 		name    string
 		write   func(*tape.Reader) error
 		lengths [2]int
-	}{{"show", show, [2]int{50_000, 400_000}}, {"html", page, [2]int{50_000, 200_000}}} {
+	}{{"show", show, [2]int{100_000, 400_000}}, {"html", page, [2]int{100_000, 300_000}}} {
 		var most [2]int64
 		for i, n := range view.lengths {
 			l := &longTape{n: n}

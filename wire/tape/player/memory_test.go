@@ -21,7 +21,7 @@ import (
 // A small difference takes at most another 150 bytes.
 func TestMemory(t *testing.T) {
 	testkit.RaceSkips(t)
-	const few, many = 35_000, 70_000
+	const few, many = 70_000, 140_000
 	for _, c := range []struct {
 		name string
 		use  func(t *testing.T, messages int) int64
@@ -48,7 +48,9 @@ func TestMemory(t *testing.T) {
 func long(t *testing.T, messages int, made string) *transcript.Transcript {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "long.tape"))
-	testkit.OK(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { _ = f.Close() })
 	w := bufio.NewWriter(f)
 	fmt.Fprintln(w, `{"tape":1}`)
@@ -56,12 +58,16 @@ func long(t *testing.T, messages int, made string) *transcript.Transcript {
 		fmt.Fprintf(w, `{"dir":"send","msg":%s}`+"\n", longRequest(i))
 		fmt.Fprintf(w, `{"dir":"recv","msg":%s}`+"\n", longAnswer(i, made))
 	}
-	testkit.OK(t, w.Flush())
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := f.Seek(0, 0); err != nil {
 		t.Fatal(err)
 	}
 	tr, err := transcript.Read(f, f.Name(), rules)
-	testkit.OK(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { _ = tr.Close() })
 	return tr
 }
@@ -77,7 +83,9 @@ func longAnswer(i int, made string) string {
 func serveLong(t *testing.T, messages int) (used int64) {
 	before := testkit.Heap()
 	s, err := NewServer(long(t, messages, "a"), Options{})
-	testkit.OK(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	here, there := transport.Pair()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(t.Context(), there) }()
@@ -94,7 +102,9 @@ func serveLong(t *testing.T, messages int) (used int64) {
 
 // hear sends a message and compares the response.
 func hear(t *testing.T, c wire.Conn, say, want string) {
-	testkit.OK(t, c.Send([]byte(say)))
+	if err := c.Send([]byte(say)); err != nil {
+		t.Fatal(err)
+	}
 	if msg, err := c.Recv(); err != nil || string(msg) != want {
 		t.Fatalf("%s, %v, not %s", msg, err, want)
 	}
@@ -119,7 +129,9 @@ func playLong(t *testing.T, messages int) (used int64) {
 		if i == messages/2-1 {
 			used = testkit.Heap() - before
 		}
-		testkit.OK(t, there.Send([]byte(longAnswer(i, "b"))))
+		if err := there.Send([]byte(longAnswer(i, "b"))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -130,7 +142,9 @@ func playLong(t *testing.T, messages int) (used int64) {
 func diffLong(t *testing.T, messages int) int64 {
 	before := testkit.Heap()
 	d := newDiffer(long(t, messages, "a").Tracks[0], long(t, messages, "b").Tracks[0], Options{}, false)
-	testkit.OK(t, d.run())
+	if err := d.run(); err != nil {
+		t.Fatal(err)
+	}
 	used := testkit.Heap() - before
 	if found := d.found(); len(found) > 0 {
 		t.Errorf("%d differences, first %s", len(found), found[0])
@@ -225,7 +239,9 @@ func TestOnlyTimesDiffer(t *testing.T) {
 		fmt.Fprintf(&tape, `{"dir":"send","msg":%s}`+"\n"+`{"dir":"recv","msg":%s}`+"\n", request(i, 2026), answer(i))
 	}
 	s, err := NewServer(load(t, []byte(tape.String())), Options{Found: func(f match.Difference) { t.Error(f) }})
-	testkit.OK(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	here, there := transport.Pair()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(t.Context(), there) }()
