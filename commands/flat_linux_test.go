@@ -16,11 +16,8 @@ import (
 
 // TestMemoryIsFlat checks that a stream of 100,000 events takes as much memory as one of 10,000, with a jq program running on each event.
 func TestMemoryIsFlat(t *testing.T) {
-	if testing.Short() {
-		t.Skip("100,000 events")
-	}
 	few := peakOf(t, 10_000)
-	if testkit.Race { // scripts/check also runs this test without the race detector
+	if testkit.Samples() {
 		return
 	}
 	many := peakOf(t, 100_000)

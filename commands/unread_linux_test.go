@@ -20,9 +20,7 @@ import (
 // Clients that send many requests and read nothing cost a server less than 600 MB in total, on each transport. The 40 clients
 // request 200 responses of 1 MB each.
 func TestUnreadAnswersAreBounded(t *testing.T) {
-	if testing.Short() || testkit.Race {
-		t.Skip("the race detector needs memory; scripts/check also runs this test without it")
-	}
+	testkit.SampleSkips(t)
 	t.Parallel()
 	for _, c := range []struct {
 		transport                    string

@@ -45,6 +45,21 @@ func RaceSkips(t *testing.T) {
 	}
 }
 
+// Samples reports whether tests with many cases run only a sample of them, because of the race detector or the flag -short.
+// scripts/check --ci finds these tests in the same way as those that mention Race, and also runs them in full.
+func Samples() bool { return Race || testing.Short() }
+
+// Sampled reports whether case number i is to be tested: each case, or an eighth of them if Samples is true.
+func Sampled(i int) bool { return i%8 == 0 || !Samples() }
+
+// SampleSkips skips a test that takes long and has no cases to leave out, if Samples is true.
+func SampleSkips(t *testing.T) {
+	t.Helper()
+	if Samples() {
+		t.Skip("scripts/check --ci runs this test")
+	}
+}
+
 // Heap returns the memory in use after a garbage collection, in bytes.
 func Heap() int64 {
 	runtime.GC()

@@ -20,7 +20,7 @@ import (
 // Playing, comparing or updating a tape takes at most 150 bytes of memory per message, even if each response has a generated value.
 // A small difference takes at most another 150 bytes.
 func TestMemory(t *testing.T) {
-	testkit.RaceSkips(t)
+	testkit.SampleSkips(t)
 	const few, many = 70_000, 140_000
 	for _, c := range []struct {
 		name string
