@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"net/textproto"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,6 +52,28 @@ func TestABrowserIsRecognisedOverOtherTransports(t *testing.T) {
 				t.Errorf("found %v", r.Endpoint)
 			}
 		})
+	}
+}
+
+// Each attempt to upgrade to WebSocket ends with the server's refusal: it is not repeated.
+func TestARefusedUpgradeIsNotRepeated(t *testing.T) {
+	var upgrades atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") != "" {
+			upgrades.Add(1)
+		}
+		http.NotFound(w, r)
+	}))
+	defer s.Close()
+	at := "ws" + strings.TrimPrefix(s.URL, "http") + "/"
+	tried := int32(0)
+	for _, try := range probe(t, at, 8*time.Second).Tried {
+		if try.Endpoint == at {
+			tried++
+		}
+	}
+	if n := upgrades.Load(); n != tried || n == 0 {
+		t.Errorf("%d upgrades in %d attempts", n, tried)
 	}
 }
 

@@ -1,6 +1,7 @@
 package help_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"regexp"
@@ -29,6 +30,11 @@ func TestHelpFits(t *testing.T) {
 			for part := range strings.SplitSeq(text, "\n\n") {
 				if heading.MatchString(part) {
 					t.Errorf("%s: nothing follows %q", name, part)
+				}
+			}
+			for _, f := range d.Flags {
+				if group := cmp.Or(f.Group, "Flags"); !brief && group != cmdline.GroupCommon && !strings.Contains(text, "\n\n"+group+"\n  ") {
+					t.Errorf("%s: no heading %s for --%s", name, group, f.Name)
 				}
 			}
 			usage := strings.Index(text, "\nusage: ")

@@ -3,6 +3,7 @@ package params
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,15 +38,9 @@ func (p *parser) checkAround(r Result) error {
 // excused reports whether err may be about one of the functions.
 func excused(err error, funcs map[string]string) bool {
 	m, ok := errors.AsType[*schema.Mismatch](err)
-	if !ok {
-		return false
-	}
-	for at := range funcs {
+	return ok && slices.ContainsFunc(slices.Collect(maps.Keys(funcs)), func(at string) bool {
 		inside := strings.HasPrefix(m.Pointer+"/", at+"/")
 		around := strings.HasPrefix(at+"/", m.Pointer+"/")
-		if inside || around && !slices.Contains(shallowRules, m.Rule) {
-			return true
-		}
-	}
-	return false
+		return inside || around && !slices.Contains(shallowRules, m.Rule)
+	})
 }

@@ -49,6 +49,13 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q: %q byte by byte, %q at once", typed, slowly, got)
 		}
 	}
+	const wide, mark = "漢", "\u0301" // the mark replaces the pad, which the editor may have read already
+	if got, _, _ := editorGets(t, strings.NewReader(wide+mark)); got != wide+mark {
+		t.Errorf("at once: %q", got)
+	}
+	if got, _, _ := editorGets(t, iotest.OneByteReader(strings.NewReader(wide+mark))); got != wide+string(pad)+"\x7f"+mark {
+		t.Errorf("byte by byte: %q", got)
+	}
 	if _, interrupted, suspended := editorGets(t, strings.NewReader("\x03\x1a\x03")); interrupted != 2 || suspended != 1 {
 		t.Error(interrupted, suspended)
 	}

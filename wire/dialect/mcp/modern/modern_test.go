@@ -96,6 +96,22 @@ func TestDigest(t *testing.T) {
 	}
 }
 
+// A run ends when the client has cancelled all of its requests.
+func TestCancelledRequests(t *testing.T) {
+	ended := false
+	other := &request{ctx: t.Context()}
+	r := &run{clock: &dialect.Stopwatch{}, cancel: func() { ended = true }, requests: []*request{other}}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.await(&request{ctx: gone}); err != context.Canceled || ended {
+		t.Errorf("one of two requests is cancelled: %v, the run has ended: %v", err, ended)
+	}
+	r.detachLocked(other)
+	if _, err := r.await(&request{ctx: gone}); err != context.Canceled || !ended {
+		t.Errorf("the only request is cancelled: %v, the run has ended: %v", err, ended)
+	}
+}
+
 // At most 256 runs wait for their clients. The next one fails until one of them continues.
 func TestMostWaiting(t *testing.T) {
 	s := &Server{runs: runs{wait: time.Hour, byID: map[string]*run{}, over: make(chan struct{})}, seal: newSeal(nil)}
