@@ -108,6 +108,7 @@ func TestShape(t *testing.T) {
 		{`{"m":"a","h":[1]}`, "notification  a", `{"m":"a","h":[1]}`},
 		{`{"r":2,"v":1}`, "response 2 ", `{"r":9,"v":1}`},
 		{`{"stop":1}`, "notification  ", `{"stop":1}`},
+		{`{"v":1}`, "invalid  ", `{"v":1}`},
 		{`{"beat":1}`, "notification  heartbeat", `{"beat":1}`},
 		{`[{"m":"a"}]`, "invalid  ", `[{"m":"a"}]`},
 		{`7`, "invalid  ", `7`},
