@@ -339,3 +339,17 @@ func TestReleasedByHand(t *testing.T) {
 		t.Errorf("released at the end: %q, want only f2", ids)
 	}
 }
+
+// Code can call a client's bindings by name: each name once, and not more than maxDeclared.
+func TestDeclared(t *testing.T) {
+	if got := declared([]byte(`[{"name":"b"},{"name":""},{},{"name":"a"},{"name":"b"},7]`)); fmt.Sprint(got) != "[b a]" {
+		t.Errorf("%q", got)
+	}
+	var many []string
+	for i := range maxDeclared + 1 {
+		many = append(many, fmt.Sprintf(`{"name":"n%d"}`, i))
+	}
+	if n := len(declared([]byte("[" + strings.Join(many, ",") + "]"))); n != maxDeclared {
+		t.Errorf("%d bindings", n)
+	}
+}
