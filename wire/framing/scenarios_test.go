@@ -45,6 +45,8 @@ var headerScenarios = []scenario{
 	{name: "messages", framing: "header", in: "Content-Length: 7\r\n\r\n" + a + "Content-Length: 13\r\n\r\n" + b, want: []string{a, b}},
 	{name: "LF only", framing: "header", in: "Content-Length: 7\n\n" + a + "\nContent-Length:13\n\n" + b + "\n", want: []string{a, b}},
 	{name: "extra headers", framing: "header", in: "content-LENGTH:  7 \r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\nX-Y: z\r\n\r\n" + a, want: []string{a}},
+	{name: "as many headers as possible", framing: "header", in: "Content-Length: 2\r\nX: " + strings.Repeat("z", maxHeader-23) + "\r\n\r\n{}", want: []string{"{}"}},
+	{name: "one byte of headers too many", framing: "header", in: "Content-Length: 2\r\nX: " + strings.Repeat("z", maxHeader-22) + "\r\n\r\n{}", fault: "headers of more than 16384 bytes"},
 	{name: "too many headers", framing: "header", in: strings.Repeat("X-Y: "+strings.Repeat("z", 1000)+"\r\n", 17), fault: "headers of more than 16384 bytes"},
 	{name: "extra header first", framing: "header", in: "X-Y: z\r\nContent-Length: 7\r\n\r\n" + a, limit: 1, want: []string{a}},
 	{name: "line breaks inside", framing: "header", in: "Content-Length: 9\r\n\r\n{\n\"a\":1\n}", want: []string{"{\n\"a\":1\n}"}},
