@@ -34,6 +34,22 @@ func TestCallsCountWaitingCalls(t *testing.T) {
 	}
 }
 
+// pipelined is a call in a pipeline.
+type pipelined struct{}
+
+func (pipelined) Answered(*wire.Message) bool { return true }
+func (pipelined) Opened(dialect.Stream)       {}
+
+// A call that leaves the pipeline gets one response, not a stream.
+func TestPromotedCall(t *testing.T) {
+	p := &Peer{calls: newCalls()}
+	l := &callPipeline{p: p, calls: &p.calls}
+	l.stream(pipelineSlot{id: 1, op: &dialect.Op{Kind: dialect.Call}, call: pipelined{}})
+	if p.calls.waiting != 1 || p.calls.awaiting != 0 || p.calls.onlyOpen() != nil {
+		t.Errorf("%d calls wait, %d of them for a stream", p.calls.waiting, p.calls.awaiting)
+	}
+}
+
 func TestCallsAbandonIsBounded(t *testing.T) {
 	c := newCalls()
 	for i := range maxAbandoned + 10 {
