@@ -26,6 +26,12 @@ type PeerState interface {
 	CloseState() (halfClosed, closed bool)
 }
 
+// An Exiter is a byte stream to a child, which may exit later than its output ends.
+type Exiter interface {
+	// Exited waits until the child exits or the stream is closed, and returns how, as a *CloseError.
+	Exited() error
+}
+
 // A Remote is a connection with a remote address.
 type Remote interface {
 	// Remote returns the address, or "".

@@ -89,8 +89,19 @@ type conn struct {
 // halfConn is a conn whose sending direction can be closed separately.
 type halfConn struct{ *conn }
 
+// A socket is a byte stream that reports how far the peer has closed the connection.
+type socket interface {
+	wire.Remote
+	wire.ReadCloser
+	wire.PeerState
+	wire.PeerWatcher
+}
+
 // watchedConn is a halfConn that can detect, after io.EOF from Recv, that the peer has also stopped reading.
-type watchedConn struct{ halfConn }
+type watchedConn struct {
+	halfConn
+	socket
+}
 
 // blankConn is a watchedConn whose framing allows blanks between messages.
 type blankConn struct{ watchedConn }
@@ -101,24 +112,22 @@ func (c blankConn) Probe() error { return c.blank() }
 func newConn(rwc io.ReadWriteCloser, in *input, src source, w wrap) wire.Conn {
 	c := &conn{in: in, src: src, rwc: rwc, output: output{dst: rwc, wrap: w, seen: in.seen}}
 	_, half := rwc.(wire.WriteCloser)
-	_, watched := rwc.(wire.PeerWatcher)
+	s, watched := rwc.(socket)
 	switch {
 	case !half:
 		return c
 	case !watched:
 		return halfConn{c}
 	case !w.blanks:
-		return watchedConn{halfConn{c}}
+		return watchedConn{halfConn{c}, s}
 	}
-	return blankConn{watchedConn{halfConn{c}}}
+	return blankConn{watchedConn{halfConn{c}, s}}
 }
 
 // Recv implements wire.Conn.
 func (c *conn) Recv() ([]byte, error) {
-	if c.failed == io.EOF {
-		if _, err := c.rwc.Read(nil); err != nil { // a child that has closed its stdout may exit later
-			return nil, closeError(err)
-		}
+	if child, ok := c.rwc.(wire.Exiter); ok && c.failed == io.EOF {
+		return nil, child.Exited()
 	}
 	if c.failed != nil {
 		return nil, c.failed
@@ -165,33 +174,6 @@ func (c halfConn) CloseSend() error {
 	}
 	return closeError(c.rwc.(wire.WriteCloser).CloseWrite())
 }
-
-// Remote returns the peer's address, or "".
-func (c watchedConn) Remote() string {
-	if r, ok := c.rwc.(wire.Remote); ok {
-		return r.Remote()
-	}
-	return ""
-}
-
-// CloseRead makes Recv return io.EOF after the messages that have already arrived.
-func (c watchedConn) CloseRead() error {
-	if r, ok := c.rwc.(wire.ReadCloser); ok {
-		return r.CloseRead()
-	}
-	return errors.ErrUnsupported
-}
-
-// CloseState implements wire.PeerState.
-func (c watchedConn) CloseState() (halfClosed, closed bool) {
-	if r, ok := c.rwc.(wire.PeerState); ok {
-		return r.CloseState()
-	}
-	return false, false
-}
-
-// PeerClosed implements wire.PeerWatcher.
-func (c watchedConn) PeerClosed() <-chan struct{} { return c.rwc.(wire.PeerWatcher).PeerClosed() }
 
 // closeError converts an error of the byte stream to an error of the Conn.
 func closeError(err error) error {

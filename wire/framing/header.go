@@ -40,16 +40,8 @@ func (s *headerSource) next() ([]byte, error) {
 		return nil, err
 	}
 	s.strict = false
-	for len(s.in.window()) < s.size {
-		if err := s.in.more(); err == io.EOF {
-			return nil, s.in.cutOff("%d of %d bytes were received", len(s.in.window()), s.size)
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	msg := s.in.window()[:s.size]
-	s.in.drop(s.size)
-	return scan.Trim(msg), nil
+	msg, err := s.in.body(s.size, s.size)
+	return scan.Trim(msg), err
 }
 
 func (s *headerSource) headers() error {

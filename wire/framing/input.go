@@ -121,6 +121,19 @@ func (in *input) moveTo(buf []byte) {
 	in.buf, in.r, in.w = buf, 0, n
 }
 
+// body waits for a message of size bytes and what follows it, all bytes in total, and drops them.
+func (in *input) body(size, all int) ([]byte, error) {
+	for len(in.window()) < all {
+		if err := in.more(); err == io.EOF {
+			return nil, in.cutOff("%d of %d bytes were received", len(in.window()), size)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	in.drop(all)
+	return in.buf[in.r-all : in.r], nil
+}
+
 // lineEnd returns the index of the first LF in b, or -1.
 func lineEnd(b []byte) int { return bytes.IndexByte(b, '\n') }
 

@@ -50,7 +50,7 @@ func (s *lengthPrefixedSource) next() ([]byte, error) {
 			return s.take(int(size))
 		default:
 			if err := s.in.more(); err == io.EOF && n > 0 {
-				return nil, s.cutOff(len(win)-n, size)
+				return nil, s.in.cutOff("%d of %d bytes were received", len(win)-n, size)
 			} else if err == io.EOF && len(win) > 0 {
 				return nil, s.in.cutOff("its length is incomplete")
 			} else if err != nil {
@@ -79,23 +79,14 @@ func (s *lengthPrefixedSource) take(size int) ([]byte, error) {
 	if s.tail != 0 {
 		all++
 	}
-	for len(s.in.window()) < all {
-		if err := s.in.more(); err == io.EOF {
-			return nil, s.cutOff(len(s.in.window()), uint64(size))
-		} else if err != nil {
-			return nil, err
-		}
+	msg, err := s.in.body(size, all)
+	if err != nil {
+		return nil, err
 	}
-	msg := s.in.window()[:all]
-	s.in.drop(all)
 	if all > size && msg[size] != s.tail {
 		return nil, broken("the peer sent a message that does not end with %q", s.tail)
 	}
 	return scan.Trim(msg[:size]), nil
-}
-
-func (s *lengthPrefixedSource) cutOff(came int, size uint64) error {
-	return s.in.cutOff("%d of %d bytes were received", came, size)
 }
 
 // garbage drops the noise line at the start of the window. If the connection broke inside that line, it returns the

@@ -27,8 +27,8 @@ var errBytes = errors.New("a stream of bytes has no messages")
 // Recv implements wire.Conn. It always fails, because there are no messages. After the end of the stream, it waits until a child that
 // has closed its stdout exits.
 func (c *byteConn) Recv() ([]byte, error) {
-	if _, err := c.rwc.Read(nil); err != nil {
-		return nil, err
+	if child, ok := c.rwc.(wire.Exiter); ok {
+		return nil, child.Exited()
 	}
 	return nil, io.EOF
 }

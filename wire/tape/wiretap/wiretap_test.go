@@ -328,15 +328,12 @@ func TestPassToAFullStream(t *testing.T) {
 }
 
 // A lateChild is the stream of a child that closes its stdout, and then exits.
-type lateChild struct {
-	full
-	err error
-}
+type lateChild struct{ full }
 
-func (c *lateChild) Read([]byte) (int, error) {
-	err := c.err
-	c.err = &wire.CloseError{Child: &wire.Child{Command: "late", Exit: 3}}
-	return 0, err
+func (lateChild) Read([]byte) (int, error) { return 0, io.EOF }
+
+func (lateChild) Exited() error {
+	return &wire.CloseError{Child: &wire.Child{Command: "late", Exit: 3}}
 }
 
 // The exit of a child that has closed its stdout ends the connection while the client's direction is open.
@@ -344,7 +341,7 @@ func TestChildExitsAfterStdout(t *testing.T) {
 	for _, framed := range []wire.Framing{Bytes, framing.Line} {
 		_, near := sockets(t)
 		r, read := record(t)
-		err := Pass(framed(near, wire.Options{}), framed(&lateChild{err: io.EOF}, wire.Options{}), framing.Line, r.Conn(tape.Open{}, false), nil)
+		err := Pass(framed(near, wire.Options{}), framed(&lateChild{}, wire.Options{}), framing.Line, r.Conn(tape.Open{}, false), nil)
 		if tape := read(); err == nil || !strings.Contains(tape, `"dir":"recv","close":{"child":{"command":"late","exit":3}}`) {
 			t.Errorf("%v, %s", err, tape)
 		}

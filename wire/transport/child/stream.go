@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -46,7 +47,6 @@ type childStream struct {
 
 	reading sync.Mutex // held by Read, and by the last step of Close
 	ended   chan struct{}
-	half    bool // whether Read has returned io.EOF
 
 	inOnce, closeOnce sync.Once
 	inClosed          atomic.Bool // set by CloseWrite
@@ -77,7 +77,7 @@ func (s *childStream) bound(d time.Duration) {
 }
 
 // Read reads the child's stdout. When stdout ends, Read returns a *wire.CloseError if the child exits, too. Otherwise
-// it returns io.EOF, and a later Read returns the *wire.CloseError when the child exits.
+// it returns io.EOF, and Exited returns the *wire.CloseError when the child exits.
 func (s *childStream) Read(b []byte) (int, error) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -95,22 +95,20 @@ func (s *childStream) Read(b []byte) (int, error) {
 		}
 		close(s.ended)
 	}
-	return 0, s.end()
+	return 0, s.end(exitTimeout)
 }
 
-// end returns the error for the end of the child's stdout.
-func (s *childStream) end() error {
-	patience := exitTimeout
-	if s.half {
-		patience = 1<<63 - 1
-	}
-	if s.waitExit(patience) {
+// Exited implements wire.Exiter.
+func (s *childStream) Exited() error { return s.end(math.MaxInt64) }
+
+// end returns the error for the end of the child's stdout. It is io.EOF if the child does not exit within d.
+func (s *childStream) end(d time.Duration) error {
+	switch {
+	case s.waitExit(d):
 		return s.exitError()
-	}
-	if wire.IsClosed(s.closing) {
+	case wire.IsClosed(s.closing):
 		return &wire.CloseError{Clean: true}
 	}
-	s.half = true
 	return io.EOF
 }
 
