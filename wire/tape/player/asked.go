@@ -17,21 +17,18 @@ type asked struct {
 	poll *polling
 }
 
-// retired contains local requests to which all recorded responses have arrived, oldest first. With it, further responses can be
-// assigned to their requests. Its length is bounded.
-type retired []struct {
+// A retired is a local request to which all recorded responses have arrived.
+type retired struct {
 	id string
 	i  int32
 }
 
+// maxRetired limits the number of these requests that the engine stores.
 const maxRetired = 1000
 
 // retire records that all responses to the request at, which was sent with this id, have arrived.
 func (e *engine) retire(id wire.ID, i int32) {
-	e.retired = append(e.retired, struct {
-		id string
-		i  int32
-	}{string(id), i})
+	e.retired = append(e.retired, retired{string(id), i})
 	if len(e.retired) <= maxRetired {
 		return
 	}
@@ -91,7 +88,9 @@ func (e *engine) poll(c *conn, at asked, msg []byte) bool {
 		return false
 	}
 	at.poll.times++
-	time.AfterFunc(min(minPoll*time.Duration(at.poll.times), maxPoll), func() { e.hand(arrival{conn: c, again: &at}) })
+	time.AfterFunc(min(minPoll*time.Duration(at.poll.times), maxPoll), func() {
+		e.hand(func() bool { e.repeat(c, at); return false })
+	})
 	return true
 }
 

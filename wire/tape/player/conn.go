@@ -1,22 +1,10 @@
 package player
 
 import (
-	"bytes"
-
 	"rpcx/wire"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape/transcript"
 )
-
-// An arrival is an event that another goroutine passes to the engine's goroutine.
-type arrival struct {
-	conn  *conn
-	joins bool // the event is a new connection of the conversation, and not a message
-	msg   []byte
-	to    wire.ID // the request that was answered with an HTTP error of this text, or nil
-	err   error   // why the connection ended or the POST failed
-	again *asked  // a request that must be repeated
-}
 
 // A conn is one live connection.
 type conn struct {
@@ -29,17 +17,24 @@ type conn struct {
 	ended          bool // no more messages will arrive
 }
 
-// hand passes a to the engine if that is still running.
-func (e *engine) hand(a arrival) bool {
-	if e.o.Tap != nil && a.msg != nil {
-		e.o.Tap(wire.Recv, a.msg)
-	}
+// hand makes the engine call event on its goroutine, if the engine is still running. over is set if the conversation must end.
+func (e *engine) hand(event func() (over bool)) bool {
 	select {
-	case e.arrived <- a:
+	case e.arrived <- event:
 		return true
 	case <-e.done:
 		return false
 	}
+}
+
+// handMessage passes a copy of a message to the engine if that is still running. to is the request that was answered with an HTTP error
+// of this text, or nil.
+func (e *engine) handMessage(c *conn, msg []byte, to wire.ID) bool {
+	msg = append([]byte{}, msg...) // which is not nil
+	if e.o.Tap != nil {
+		e.o.Tap(wire.Recv, msg)
+	}
+	return e.hand(func() bool { e.take(c, msg, to); return false })
 }
 
 // A Noise receives the lines of a child that are not messages. Other commands show and skip such lines, but on a tape they belong
@@ -69,7 +64,7 @@ func NewNoise(t *transcript.Transcript, track int, other func(line []byte)) *Noi
 // Line implements wire.Options.Noise. The goroutine that reads from the connection calls it.
 func (n *Noise) Line(line []byte) {
 	if n.texts[string(line)] {
-		n.take(bytes.Clone(line))
+		n.take(line)
 	} else if n.other != nil {
 		n.other(line)
 	}
@@ -79,7 +74,7 @@ func (n *Noise) Line(line []byte) {
 func (e *engine) add(c wire.Conn) *conn {
 	k := &conn{Conn: c}
 	if e.o.Noise != nil {
-		e.o.Noise.take = func(line []byte) { e.hand(arrival{conn: k, msg: line}) }
+		e.o.Noise.take = func(line []byte) { e.handMessage(k, line, nil) }
 	}
 	k.exchanger, _ = c.(wire.Exchanger)
 	k.session = newSession(c)
@@ -88,11 +83,11 @@ func (e *engine) add(c wire.Conn) *conn {
 		defer wire.Guard()
 		for {
 			msg, err := c.Recv()
-			a := arrival{conn: k, err: err}
-			if err == nil {
-				a.msg = append([]byte{}, msg...) // which is not nil
+			if err != nil {
+				e.hand(func() bool { return e.lost(k, err) })
+				return
 			}
-			if !e.hand(a) || err != nil {
+			if !e.handMessage(k, msg, nil) {
 				return
 			}
 		}

@@ -24,20 +24,20 @@ type engine struct {
 	t          *transcript.Transcript
 	o          Options
 	side       wire.Direction
-	indexes    []*index // one for each track
-	plays      []*play  // one for each track; nil until used
-	primary    int      // the track with which the conversation starts
-	arrived    chan arrival
-	done       chan struct{} // closed when run has returned
+	indexes    []*index                // one for each track
+	plays      []*play                 // one for each track; nil until used
+	primary    int                     // the track with which the conversation starts
+	arrived    chan func() (over bool) // see hand
+	done       chan struct{}           // closed when run has returned
 	conns      map[*conn]bool
 	current    *conn // the connection on which all messages except responses are sent
 	cursors    []*cursor
 	asked      map[string]asked // local requests, by the id with which they were sent
-	retired    retired
-	posted     chan error // receives a value when a POST has ended that blocked all others
-	posting    int        // how many such POSTs are pending
-	ignored    int        // how many such POSTs have timed out
-	batch      *batch     // the batch that contains the current message, or nil
+	retired    []retired        // oldest first; with it, further responses can be assigned to their requests
+	posted     chan error       // receives a value when a POST has ended that blocked all others
+	posting    int              // how many such POSTs are pending
+	ignored    int              // how many such POSTs have timed out
+	batch      *batch           // the batch that contains the current message, or nil
 	policy     policy
 	lastActive time.Time // when the last message was sent or received; when the client is played, only messages on the tape count
 	failure    error     // why the conversation ended; nil after a regular end
@@ -76,7 +76,7 @@ type cursor struct {
 func newEngine(t *transcript.Transcript, side wire.Direction, indexes []*index, o Options) *engine {
 	return &engine{
 		t: t, o: o, side: side, indexes: indexes, plays: make([]*play, len(t.Tracks)),
-		arrived: make(chan arrival), done: make(chan struct{}), posted: make(chan error), conns: map[*conn]bool{}, asked: map[string]asked{}, lastActive: time.Now(),
+		arrived: make(chan func() bool), done: make(chan struct{}), posted: make(chan error), conns: map[*conn]bool{}, asked: map[string]asked{}, lastActive: time.Now(),
 	}
 }
 
@@ -124,8 +124,8 @@ func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
 	}
 	if wait == 0 {
 		select {
-		case a := <-arrived:
-			return e.take(a)
+		case event := <-arrived:
+			return event()
 		case err := <-e.posted:
 			return e.postEnded(err)
 		default:
@@ -133,8 +133,8 @@ func (e *engine) next(ctx context.Context, wait time.Duration) (over bool) {
 		}
 	}
 	select {
-	case a := <-arrived:
-		return e.take(a)
+	case event := <-arrived:
+		return event()
 	case err := <-e.posted:
 		return e.postEnded(err)
 	case <-time.After(wait):
@@ -169,39 +169,32 @@ func (e *engine) proceed() (wait time.Duration, over bool) {
 	return again, over
 }
 
-// take handles an arrival.
-func (e *engine) take(a arrival) (over bool) {
-	if a.joins {
-		e.join(a.conn)
-		return false
+// lost handles the end of a connection. err is the reason, or why a POST failed.
+func (e *engine) lost(c *conn, err error) (over bool) {
+	c.ended = true
+	if !errors.Is(err, io.EOF) {
+		delete(e.conns, c)
 	}
-	if a.again != nil {
-		e.repeat(a.conn, *a.again)
-		return false
-	}
-	if a.err != nil {
-		a.conn.ended = true
-		gone := !errors.Is(a.err, io.EOF)
-		if gone {
-			delete(e.conns, a.conn)
-		}
-		e.finishShot(a.conn)
-		return e.policy.lost(a.conn, a.err)
-	}
+	e.finishShot(c)
+	return e.policy.lost(c, err)
+}
+
+// take handles the messages in msg.
+func (e *engine) take(c *conn, msg []byte, to wire.ID) {
 	if e.side == wire.Recv {
 		e.lastActive = time.Now()
 	}
-	a.conn.received = true
-	if at, ok := e.asked[string(a.to)]; ok && a.to != nil {
-		e.answer(a.conn, at, a.to, a.msg)
-		return false
+	c.received = true
+	if at, ok := e.asked[string(to)]; ok && to != nil {
+		e.answer(c, at, to, msg)
+		return
 	}
-	if scan.Valid(a.msg, wire.DefaultMaxDepth) != nil {
-		e.receive(a.conn, match.Parsed{}, a.msg, false, nil)
-		e.finishShot(a.conn)
-		return false
+	defer e.finishShot(c)
+	if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
+		e.receive(c, match.Parsed{}, msg, false, nil)
+		return
 	}
-	parts, isBatch := match.Elements(e.t.Rules.Shape(), a.msg)
+	parts, isBatch := match.Elements(e.t.Rules.Shape(), msg)
 	var b *batch
 	if isBatch {
 		b = &batch{}
@@ -214,10 +207,8 @@ func (e *engine) take(a arrival) (over bool) {
 		}
 	}
 	for i, part := range parts {
-		e.receive(a.conn, parsed[i], part, true, b)
+		e.receive(c, parsed[i], part, true, b)
 	}
-	e.finishShot(a.conn)
-	return false
 }
 
 // receive handles one message.

@@ -1,7 +1,6 @@
 package player
 
 import (
-	"bytes"
 	"context"
 	"sync"
 
@@ -29,11 +28,11 @@ func (e *engine) post(c *conn, msg []byte) {
 	go func() {
 		defer wire.Guard()
 		err := c.exchanger.Exchange(context.Background(), msg, func(reply []byte) {
-			a := arrival{conn: c, msg: bytes.Clone(reply)}
+			var to wire.ID
 			if !waits && string(match.IDOf(shape, reply)) == "null" { // this is an error: the server could not read the id
-				a.to = match.IDOf(shape, msg)
+				to = match.IDOf(shape, msg)
 			}
-			e.hand(a)
+			e.handMessage(c, reply, to)
 		})
 		if waits {
 			select {
@@ -41,9 +40,9 @@ func (e *engine) post(c *conn, msg []byte) {
 			case <-e.done:
 			}
 		} else if f := wire.AsFault(err); f != nil && f.HTTP != nil && f.HTTP.Status >= 400 {
-			e.hand(arrival{conn: c, to: match.IDOf(shape, msg), msg: []byte(f.HTTP.Body)})
+			e.handMessage(c, []byte(f.HTTP.Body), match.IDOf(shape, msg))
 		} else if err != nil {
-			e.hand(arrival{conn: c, err: err})
+			e.hand(func() bool { return e.lost(c, err) })
 		}
 	}()
 }

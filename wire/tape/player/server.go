@@ -105,7 +105,7 @@ func (s *Server) post(ctx context.Context, c wire.Conn) error {
 	e := s.shared
 	s.mu.Unlock()
 	k := &conn{Conn: c, singleExchange: true}
-	if !e.hand(arrival{conn: k, joins: true}) {
+	if !e.hand(func() bool { e.join(k); return false }) {
 		return c.Close()
 	}
 	for {
@@ -113,7 +113,7 @@ func (s *Server) post(ctx context.Context, c wire.Conn) error {
 		if err != nil {
 			return nil // the engine or the client closes the connection
 		}
-		if !e.hand(arrival{conn: k, msg: append([]byte{}, msg...)}) {
+		if !e.handMessage(k, msg, nil) {
 			return c.Close()
 		}
 	}
