@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/redact"
@@ -85,11 +84,10 @@ func (d Difference) String() string {
 
 // Shown returns val, which is Want or Got, with placeholders for secrets.
 func (d Difference) Shown(val json.RawMessage) json.RawMessage {
-	name := scan.Unescape(d.Pointer[strings.LastIndexByte(d.Pointer, '/')+1:])
 	switch {
 	case val == nil:
 		return nil
-	case scan.Type(val) == 's' && redact.SecretName(name):
+	case scan.Type(val) == 's' && redact.SecretName(nameOf(d.Pointer)):
 		return scan.AppendQuoted(nil, redact.Mark)
 	}
 	return redact.JSON(val)

@@ -38,10 +38,7 @@ func Replace(msg []byte, pointers []string, by func(val []byte) []byte) []byte {
 	if len(pointers) == 0 {
 		return msg
 	}
-	set := map[string]bool{}
-	for _, p := range pointers {
-		set[p] = true
-	}
+	set := wire.SetOf(pointers)
 	return Edit(nil, msg, func(path []string, val []byte) []byte {
 		if set[pointer(path)] {
 			return by(val)

@@ -3,7 +3,6 @@ package match
 import (
 	"strings"
 
-	"rpcx/wire"
 	"rpcx/wire/scan"
 )
 
@@ -21,7 +20,7 @@ func Patch(msg []byte, differences []Difference) []byte {
 			p.at[d.Pointer] = d
 		}
 	}
-	return p.value(nil, msg, "")
+	return p.value(msg, "")
 }
 
 type patcher struct {
@@ -29,45 +28,39 @@ type patcher struct {
 	added map[string][]Difference
 }
 
-func (p *patcher) value(b, part []byte, pointer string) []byte {
+// value returns the received form of part, the value at pointer, or nil if it was not received.
+func (p *patcher) value(part []byte, pointer string) []byte {
 	if d, ok := p.at[pointer]; ok {
-		return append(b, d.Got...)
+		return d.Got
 	}
 	switch scan.Type(part) {
 	case 'o':
-		return p.parts(b, scan.ReadObject(part, wire.DefaultMaxDepth+1), pointer, "{}")
+		var o scan.Object
+		for key, val := range scan.Members(part) {
+			if val = p.value(val, scan.Descend(pointer, 0, key)); val != nil {
+				o.Member(key, val)
+			}
+		}
+		for _, d := range p.added[pointer] {
+			o.Add(nameOf(d.Pointer), d.Got)
+		}
+		return o.End()
 	case 'a':
-		return p.parts(b, scan.ReadArray(part, wire.DefaultMaxDepth+1), pointer, "[]")
+		var a scan.Array
+		for i, val := range scan.List(part) {
+			if val := p.value(val, scan.Descend(pointer, i, nil)); val != nil {
+				a.Add(val)
+			}
+		}
+		for _, d := range p.added[pointer] {
+			a.Add(d.Got)
+		}
+		return a.End()
 	}
-	return append(b, part...)
+	return part
 }
 
-func (p *patcher) parts(b []byte, c scan.Cursor, pointer, ends string) []byte {
-	b = append(b, ends[0])
-	start := len(b)
-	next := func(key []byte) {
-		if len(b) > start {
-			b = append(b, ',')
-		}
-		if ends == "{}" {
-			b = append(append(append(b, '"'), key...), `":`...)
-		}
-	}
-	i := 0
-	for key, part, ok := c.Next(); ok; key, part, ok = c.Next() {
-		inner := scan.Descend(pointer, i, key)
-		i++
-		if d, gone := p.at[inner]; gone && d.Got == nil {
-			continue
-		}
-		next(key)
-		b = p.value(b, part, inner)
-	}
-	for _, d := range p.added[pointer] {
-		name := scan.Unescape(d.Pointer[strings.LastIndexByte(d.Pointer, '/')+1:])
-		quoted := scan.AppendQuoted(nil, name)
-		next(quoted[1 : len(quoted)-1])
-		b = append(b, d.Got...)
-	}
-	return append(b, ends[1])
+// nameOf returns the name of the member to which a JSON pointer leads.
+func nameOf(pointer string) string {
+	return scan.Unescape(pointer[strings.LastIndexByte(pointer, '/')+1:])
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/jq"
 	"rpcx/wire/scan"
@@ -33,23 +34,24 @@ func (r *Rules) Shape() *dialect.Shape { return &r.shape }
 // Polled returns the name, as JSON, of the job whose status the request msg asks for. For any other request, it returns
 // nil.
 func (r *Rules) Polled(method string, msg []byte) []byte {
-	for _, p := range r.shape.Polls {
-		if p.Method == method {
-			return scan.At(msg, p.Job)
-		}
+	if p := r.poll(method); p != nil {
+		return scan.At(msg, p.Job)
 	}
 	return nil
 }
 
 // Running reports whether the job that msg describes is still running. msg is the response to a request of method.
 func (r *Rules) Running(method string, msg []byte) bool {
-	for _, p := range r.shape.Polls {
-		if p.Method == method {
-			state, ok := scan.Text(scan.At(msg, p.State))
-			return ok && slices.Contains(p.Running, state)
-		}
+	p := r.poll(method)
+	if p == nil {
+		return false
 	}
-	return false
+	state, ok := scan.Text(scan.At(msg, p.State))
+	return ok && slices.Contains(p.Running, state)
+}
+
+func (r *Rules) poll(method string) *dialect.Poll {
+	return wire.Find(r.shape.Polls, func(p *dialect.Poll) bool { return p.Method == method })
 }
 
 // A place is a dialect.Place that has been split into its parts.
@@ -112,17 +114,12 @@ const ignoreTime = time.Second
 
 // ignored returns the pointers to the parts of msg that --ignore selects. If a program fails, it selects nothing.
 func (r *Rules) ignored(msg []byte) map[string]bool {
-	if len(r.ignore) == 0 {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), ignoreTime)
 	defer cancel()
-	all := map[string]bool{}
+	var all []string
 	for _, p := range r.ignore {
 		pointers, _ := p.Of(ctx, msg)
-		for _, pointer := range pointers {
-			all[pointer] = true
-		}
+		all = append(all, pointers...)
 	}
-	return all
+	return wire.SetOf(all)
 }
