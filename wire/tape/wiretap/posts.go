@@ -39,7 +39,7 @@ type post struct {
 	owed   int                // how many responses are missing
 	over   bool
 	queue  [][]byte      // messages that have not been sent yet, or whose sending has not ended
-	wake   chan struct{} // has a value if queue or over has changed
+	wake   chan struct{} // has a value if queue or over has changed, for deliver
 	stream string        // the name, as JSON, of the stream that a response may have opened, or ""
 	begun  bool          // an item of that stream has arrived
 	ended  bool          // the last item of that stream has arrived
@@ -83,23 +83,19 @@ func (p *Posts) Pass(ctx context.Context, client wire.Conn, record wire.Tap) err
 		})
 	}
 	t, msg := p.expect(client, msg, record)
-	if err := p.server.Send(msg); err != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.forget(t)
-		p.end(t)
-		p.drop(t, len(t.queue))
-		return err
+	if err = p.server.Send(msg); err == nil {
+		t.deliver(ctx, p)
 	}
-	t.deliver(ctx, p)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if err != nil {
+		p.forget(t)
+	} else if t.owed > 0 {
+		err = p.serverErr
+	}
 	p.end(t)
 	p.drop(t, len(t.queue))
-	if t.owed > 0 {
-		return p.serverErr
-	}
-	return nil
+	return err
 }
 
 // expect records which responses msg requires. It returns msg with an id that no other pending request has.
@@ -198,7 +194,7 @@ func (p *Posts) give(msg []byte) {
 	if !to.over {
 		to.queue = append(to.queue, bytes.Clone(msg))
 		p.queued += len(msg)
-		to.rouse()
+		wire.Wake(to.wake)
 	}
 	to.owed -= answered
 	last := to.begun && isEnd(msg)

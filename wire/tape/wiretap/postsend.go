@@ -63,14 +63,6 @@ func (p *Posts) drop(t *post, n int) {
 	t.queue = t.queue[min(n, len(t.queue)):]
 }
 
-// rouse makes deliver look at t again.
-func (t *post) rouse() {
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
-}
-
 func (p *Posts) linger(t *post, stream string) {
 	t.stream = stream
 	p.open[stream] = t
@@ -86,7 +78,7 @@ func (p *Posts) linger(t *post, stream string) {
 func (p *Posts) end(t *post) {
 	if !t.over {
 		t.over = true
-		t.rouse()
+		wire.Wake(t.wake)
 		if t.owed > 0 || t.begun && !t.ended {
 			p.retain(t)
 		}

@@ -17,7 +17,7 @@ import (
 // otherwise usually a *wire.CloseError. first, which may be nil, receives the first bytes in each direction if both are
 // connections of Bytes.
 func Pass(client, server wire.Conn, framing wire.Framing, rec *recorder.Conn, first func(d wire.Direction, b []byte)) error {
-	p := &pass{client: client, server: server, rec: rec, first: first, done: make(chan struct{})}
+	p := &pass{sides: [2]wire.Conn{client, server}, rec: rec, first: first, done: make(chan struct{})}
 	defer close(p.done)
 	one, two := p.messages, p.messages
 	if a, ok := client.(*byteConn); ok {
@@ -68,10 +68,10 @@ func exit(server wire.Conn) error {
 
 // A pass is the state of one call of Pass.
 type pass struct {
-	client, server wire.Conn
-	rec            *recorder.Conn
-	first          func(d wire.Direction, b []byte)
-	done           chan struct{} // closed when both directions have ended
+	sides [2]wire.Conn // the client and the server: by the direction in which each sends
+	rec   *recorder.Conn
+	first func(d wire.Direction, b []byte)
+	done  chan struct{} // closed when both directions have ended
 
 	mu   sync.Mutex
 	over [2]bool        // the directions that have ended
@@ -82,13 +82,10 @@ type pass struct {
 func (p *pass) ended(d wire.Direction, err error) {
 	unreached := d == wire.Send && wire.AsFault(err) != nil
 	who, both := p.note(d)
-	if with, ok := p.client.(wire.CloserWith); ok && unreached {
+	if with, ok := p.sides[wire.Send].(wire.CloserWith); ok && unreached {
 		_ = with.CloseWith(CodeUnreached, "the peer cannot be reached")
 	}
-	other := p.server
-	if d == wire.Recv {
-		other = p.client
-	}
+	other := p.sides[1-d]
 	if half, ok := other.(wire.HalfCloser); ok && err == io.EOF && !both {
 		_ = half.CloseSend()
 		p.watch(d)
@@ -113,17 +110,12 @@ func (p *pass) note(d wire.Direction) (who wire.Direction, both bool) {
 }
 
 func (p *pass) close() {
-	_ = p.client.Close()
-	_ = p.server.Close()
+	_, _ = p.sides[0].Close(), p.sides[1].Close()
 }
 
 // watch closes the connection when a side that has stopped sending also stops reading.
 func (p *pass) watch(d wire.Direction) {
-	near := p.client
-	if d == wire.Recv {
-		near = p.server
-	}
-	if g, ok := near.(wire.PeerWatcher); ok {
+	if g, ok := p.sides[d].(wire.PeerWatcher); ok {
 		go func() {
 			select {
 			case <-g.PeerClosed():
