@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/transport"
@@ -74,15 +75,10 @@ func (t *anywhere) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.Transport.RoundTrip(req)
 }
 
-// httpSchemes maps each scheme for WebSockets to the scheme for a GET request.
-var httpSchemes = map[string]string{"ws": "http", "wss": "https", "ws+unix": "http+unix"}
-
 // Get returns the body of the 200 response to a GET of path. a is the address of an HTTP or WebSocket server. The body
 // may have at most c.Options.MaxMessage bytes. Errors are the same Faults as those of a POST.
 func Get(ctx context.Context, a transport.Address, path string, c transport.Config) ([]byte, error) {
-	if scheme, ok := httpSchemes[a.Scheme]; ok {
-		a.Scheme = scheme
-	}
+	a.Scheme = strings.Replace(a.Scheme, "ws", "http", 1)
 	if !a.IsHTTP() {
 		return nil, wire.Usagef("%s: is not an HTTP address", a.Scheme)
 	}

@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rpcx/wire"
@@ -15,12 +16,13 @@ import (
 
 // An httpSession is the state that exchanges share in dialects with HTTP sessions (wire.HTTPSession).
 type httpSession struct {
+	mirror  atomic.Pointer[func(msg []byte) map[string]string] // returns additional headers for the exchange of a message; may be nil
+	resumes atomic.Bool                                        // an event stream that ends before the response is resumed
+	ends    atomic.Bool                                        // Close sends a DELETE
+	stop    atomic.Pointer[context.CancelFunc]                 // ends the standing event stream; may be nil
+
 	mu      sync.Mutex
 	headers http.Header
-	mirror  func(msg []byte) map[string]string // returns additional headers for the exchange of a message; may be nil
-	resumes bool                               // an event stream that ends before the response is resumed
-	ends    bool                               // Close sends a DELETE
-	stop    context.CancelFunc                 // ends the standing event stream; may be nil
 }
 
 const (
@@ -44,20 +46,16 @@ func (h *httpConn) SetHeader(name, value string) {
 
 // Mirror makes each exchange send the headers that headers returns for its message.
 func (h *httpConn) Mirror(headers func(msg []byte) map[string]string) {
-	h.flow.mu.Lock()
-	defer h.flow.mu.Unlock()
-	h.flow.mirror = headers
+	h.flow.mirror.Store(&headers)
 }
 
 // mirrored adds the headers for a message to its request, and reports whether there are any.
 func (h *httpConn) mirrored(head http.Header, msg []byte) bool {
-	h.flow.mu.Lock()
-	mirror := h.flow.mirror
-	h.flow.mu.Unlock()
+	mirror := h.flow.mirror.Load()
 	if mirror == nil {
 		return false
 	}
-	headers := mirror(msg)
+	headers := (*mirror)(msg)
 	for name, value := range headers {
 		setDefault(head, name, value)
 	}
@@ -66,9 +64,7 @@ func (h *httpConn) mirrored(head http.Header, msg []byte) bool {
 
 // EndByDelete makes Close end the session by sending a DELETE.
 func (h *httpConn) EndByDelete() {
-	h.flow.mu.Lock()
-	defer h.flow.mu.Unlock()
-	h.flow.ends = true
+	h.flow.ends.Store(true)
 }
 
 // setSession adds the session's headers to a request. It returns the name of the session, or nil.
@@ -88,11 +84,11 @@ func (h *httpConn) setSession(head http.Header) *string {
 // lose forgets the session with that name, because the server has ended it. It returns false in dialects without
 // sessions, and if the session has already been forgotten.
 func (h *httpConn) lose(id *string) bool {
-	h.flow.mu.Lock()
-	defer h.flow.mu.Unlock()
-	if id == nil || !h.flow.resumes {
+	if id == nil || !h.flow.resumes.Load() {
 		return false
 	}
+	h.flow.mu.Lock()
+	defer h.flow.mu.Unlock()
 	if h.session.CompareAndSwap(id, nil) {
 		h.flow.headers = nil
 	}
@@ -112,12 +108,10 @@ func (h *httpConn) ReadEvents(over func()) {
 		return
 	}
 	ctx, cancel := context.WithCancel(h.ctx)
-	h.flow.mu.Lock()
-	if h.flow.stop != nil {
-		h.flow.stop() // ends the stream of an earlier session
+	if stop := h.flow.stop.Swap(&cancel); stop != nil {
+		(*stop)() // ends the stream of an earlier session
 	}
-	h.flow.resumes, h.flow.stop = true, cancel
-	h.flow.mu.Unlock()
+	h.flow.resumes.Store(true)
 	there := make(chan struct{})
 	go func() {
 		defer h.going.Done()
@@ -179,11 +173,8 @@ func (h *httpConn) events(ctx context.Context, last string) *http.Response {
 // resumed passes the messages in a response to recv. If the response is an event stream with ids, and the stream ends
 // before the response to msg, resumed requests the rest.
 func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response, recv func([]byte)) error {
-	h.flow.mu.Lock()
-	resumes := h.flow.resumes
-	h.flow.mu.Unlock()
 	id := scan.Get(msg, "id")
-	if !resumes || !isEvents(resp) || id == nil || scan.Get(msg, "method") == nil {
+	if !h.flow.resumes.Load() || !isEvents(resp) || id == nil || scan.Get(msg, "method") == nil {
 		return h.answer(resp, recv)
 	}
 	answered, at := false, httpbody.Position{}
@@ -217,10 +208,7 @@ func (h *httpConn) resumed(ctx context.Context, msg []byte, resp *http.Response,
 
 // endSession sends a DELETE if there is a session and the dialect ends sessions that way. It ignores the response.
 func (h *httpConn) endSession() {
-	h.flow.mu.Lock()
-	ends := h.flow.ends
-	h.flow.mu.Unlock()
-	if !ends || h.session.Load() == nil {
+	if !h.flow.ends.Load() || h.session.Load() == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), deleteTimeout)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -147,35 +148,26 @@ func (s *sessions) forget(c *sessionConn) {
 // requestsOf returns the ids of the requests in a message or in an array of messages. ok is false if there is anything
 // other than requests, notifications and responses.
 func requestsOf(msg []byte) (ids []string, ok bool) {
-	each := func(m []byte) bool {
-		method, id := scan.Get(m, "method"), scan.Get(m, "id")
-		switch {
-		case scan.Type(m) != 'o':
-			return false
-		case method == nil:
-			return scan.Get(m, "result") != nil || scan.Get(m, "error") != nil
-		case scan.Type(method) != 's':
-			return false
-		case id == nil:
-			return true
-		case scan.Type(id) != 's' && scan.Type(id) != 'n' || slices.Contains(ids, string(id)):
-			return false
-		}
-		ids = append(ids, string(id))
-		return true
-	}
 	if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
 		return nil, false
 	}
-	if scan.Type(msg) != 'a' {
-		return ids, each(msg)
+	all := []json.RawMessage{msg}
+	if scan.Type(msg) == 'a' {
+		all = scan.List(msg)
 	}
-	for m := range scan.Elements(msg) {
-		if !each(m) {
+	for _, m := range all {
+		method, id := scan.Get(m, "method"), scan.Get(m, "id")
+		switch kind := scan.Type(id); {
+		case method == nil && scan.Get(m, "result") == nil && scan.Get(m, "error") == nil, method != nil && scan.Type(method) != 's':
 			return nil, false
+		case method == nil, id == nil:
+		case kind != 's' && kind != 'n' || slices.Contains(ids, string(id)):
+			return nil, false
+		default:
+			ids = append(ids, string(id))
 		}
 	}
-	return ids, scan.Count(msg) > 0
+	return ids, len(all) > 0
 }
 
 // answersOf returns the ids of the requests to which a message or an array of messages responds.
