@@ -32,11 +32,6 @@ type input struct {
 	closed atomic.Bool // set when the rest of the input is no longer needed
 }
 
-func newInput(src io.Reader, o wire.Options) *input {
-	o = o.WithDefaults()
-	return &input{src: src, max: o.MaxMessage, whole: o.Whole, first: o.First, seen: o.Seen}
-}
-
 // window returns bytes that stay valid until the next call of more or settle, even after drop.
 func (in *input) window() []byte { return in.buf[in.r:in.w] }
 

@@ -19,7 +19,9 @@ type noise struct {
 }
 
 func newNoise(src io.Reader, o wire.Options) noise {
-	return noise{in: newInput(src, o), limit: o.NoiseLimit, out: o.Noise}
+	o = o.WithDefaults()
+	in := &input{src: src, max: o.MaxMessage, whole: o.Whole, first: o.First, seen: o.Seen}
+	return noise{in: in, limit: o.NoiseLimit, out: o.Noise}
 }
 
 func (n *noise) tolerated() bool { return n.limit > 0 }

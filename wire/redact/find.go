@@ -273,9 +273,9 @@ func while(text []byte, i int, is func(c byte) bool) int {
 	return i
 }
 
-func alphanumeric(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-}
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+func alphanumeric(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || digit(c) }
 
 func wordOnly(c byte) bool { return alphanumeric(c) || c == '_' }
 

@@ -234,9 +234,7 @@ func Settled(text []byte) int {
 }
 
 // wordByte reports whether c can be part of a name outside of strings.
-func wordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
-}
+func wordByte(c byte) bool { return tokenByte(c) || c == '.' }
 
 // isScheme reports whether a word is Bearer or Basic, in any case.
 func isScheme(word []byte) bool {

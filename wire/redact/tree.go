@@ -75,17 +75,13 @@ var quotedMark = []byte(`"` + Mark)
 
 // LastMark returns the greatest number of the replacements in a message, or 0.
 func LastMark(msg []byte) (last int) {
-	for rest := msg; ; {
-		_, after, found := bytes.Cut(rest, quotedMark)
+	for {
+		_, after, found := bytes.Cut(msg, quotedMark)
 		if !found {
 			return last
 		}
-		digits := 0
-		for digits < len(after) && after[digits] >= '0' && after[digits] <= '9' {
-			digits++
-		}
-		number, _ := strconv.Atoi(string(after[:digits]))
-		last, rest = max(last, number), after
+		number, _ := strconv.Atoi(string(after[:while(after, 0, digit)]))
+		last, msg = max(last, number), after
 	}
 }
 
@@ -143,7 +139,7 @@ func (n *Numbering) named(name string, val []byte) bool {
 	case "sessionid":
 		return !n.Sessions
 	case "pin": // of a card, not of a device
-		return while([]byte(text), 0, func(c byte) bool { return c >= '0' && c <= '9' }) == len(text)
+		return while([]byte(text), 0, digit) == len(text)
 	case "signature": // not of a function
 		return !strings.ContainsAny(text, " (<:")
 	case "authorizationcode", "clientcredentials": // flows of OAuth that a description lists

@@ -2,14 +2,6 @@ package stream
 
 import "golang.org/x/sys/unix"
 
-// hungUp reports whether the peer of a socket has closed both directions. It is passed to syscall.RawConn.Read, which
-// calls it again after each change.
-func hungUp(fd uintptr) bool {
-	p := []unix.PollFd{{Fd: int32(fd)}}
-	n, err := unix.Poll(p, 0)
-	return err == nil && n > 0
-}
-
 // closeState reports whether the peer of a socket has closed its sending direction, even if its last bytes have not been
 // read yet, and whether it has closed both directions.
 func closeState(fd uintptr) (halfClosed, closed bool) {

@@ -186,7 +186,10 @@ func (s *netStream) PeerClosed() <-chan struct{} {
 	}
 	go func() { // ends when the channel is closed, or at Close
 		defer close(gone)
-		_ = raw.Read(hungUp)
+		_ = raw.Read(func(fd uintptr) bool { // is called again after each change
+			_, now := closeState(fd)
+			return now
+		})
 	}()
 	return gone
 }
