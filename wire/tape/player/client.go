@@ -66,7 +66,7 @@ func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Con
 	e := newEngine(t, wire.Send, indexes, o)
 	e.primary = track
 	p := e.play(track)
-	k := &checking{e: e, o: o, pairing: newPairing(p)}
+	k := &checking{e: e, pairing: newPairing(p)}
 	e.policy = k
 	k.passed = func(i int32) { e.start(p, i, e.current) }
 	if o.turn != nil {
@@ -83,7 +83,6 @@ func Client(ctx context.Context, t *transcript.Transcript, track int, c wire.Con
 type checking struct {
 	pairing
 	e     *engine
-	o     Options
 	ended error // why the connection ended; nil while it is open
 }
 
@@ -177,13 +176,13 @@ func (k *checking) idle(since time.Duration) (again time.Duration, over bool) {
 		return time.Nanosecond, false
 	}
 	if next == transcript.None && len(k.p.queue) == 0 {
-		left := max(k.o.Linger-since, k.e.o.turn.left(int32(k.p.track.Len())))
+		left := max(k.e.o.Linger-since, k.e.o.turn.left(int32(k.p.track.Len())))
 		return left, left <= 0 || k.ended != nil
 	}
 	if k.ended != nil && !errors.Is(k.ended, io.EOF) {
 		return 0, true
 	}
-	if patience := k.o.AnswerTimeout + k.p.track.Gap(int(next)); since < patience && k.ended == nil {
+	if patience := k.e.o.AnswerTimeout + k.p.track.Gap(int(next)); since < patience && k.ended == nil {
 		return patience - since, false
 	}
 	if next == transcript.None {

@@ -111,7 +111,7 @@ func (s *serving) reportUnexpected(c *conn, parsed match.Parsed, msg []byte, f m
 	}
 	switch {
 	case d != nil:
-		s.o.Found(*d)
+		s.e.o.Found(*d)
 		return
 	case parsed.Kind == wire.Response:
 		f.Text = "it is not the response to a call"
@@ -159,12 +159,12 @@ func (s *serving) refuse(c *conn, parsed match.Parsed, msg []byte, f match.Diffe
 	}
 	if parsed.Kind != wire.Request {
 		f.Kind = match.Extra
-		s.o.Found(f)
+		s.e.o.Found(f)
 		return
 	}
-	s.o.Found(f)
+	s.e.o.Found(f)
 	code := wire.CodeServer
-	if (f.Line == 0 || f.Pointer == "/"+s.e.t.Rules.Shape().Method) && !s.o.Strict {
+	if (f.Line == 0 || f.Pointer == "/"+s.e.t.Rules.Shape().Method) && !s.e.o.Strict {
 		code = wire.CodeNoMethod
 	}
 	s.e.refuse(c, parsed.ID, errorMessage(s.e.t.Rules.Shape().Error, parsed.ID, code, "not on the tape: "+f.Text, f, differences))

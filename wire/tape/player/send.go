@@ -129,23 +129,16 @@ func (e *engine) sendEntry(k *cursor) {
 		return
 	}
 	msg, err := e.mark(p, i)
-	if !entry.Batched() {
-		e.carry(k.conn, p, i, msg)
-		e.send(k.conn, msg, p.track.Binary(i), err)
-		return
-	}
-	group := [][]byte{msg}
-	for ; int(k.next) < p.track.Len() && err == nil; k.next++ {
-		next := p.track.Entry(k.next)
-		if next.Line != entry.Line {
-			break
+	if entry.Batched() {
+		group := [][]byte{msg}
+		for ; int(k.next) < p.track.Len() && err == nil && p.track.Entry(k.next).Line == entry.Line; k.next++ {
+			if p.track.Entry(k.next).Own == transcript.None {
+				msg, err = e.mark(p, k.next)
+				group = append(group, msg)
+			}
 		}
-		if next.Own == transcript.None {
-			msg, err = e.mark(p, k.next)
-			group = append(group, msg)
-		}
+		msg = join(group)
 	}
-	msg = join(group)
 	e.carry(k.conn, p, i, msg)
 	e.send(k.conn, msg, p.track.Binary(i), err)
 }

@@ -79,7 +79,7 @@ func (s *Server) engine(ctx context.Context) *engine {
 	o := s.o
 	o.ctx, o.Found = ctx, s.found
 	e := newEngine(s.t, wire.Recv, s.indexes, o)
-	e.policy = &serving{e: e, o: o}
+	e.policy = &serving{e: e}
 	return e
 }
 
@@ -122,13 +122,12 @@ func (s *Server) post(ctx context.Context, c wire.Conn) error {
 // serving is the policy for a Server.
 type serving struct {
 	e      *engine
-	o      Options
 	played int32 // all entries of the primary track before this one have been played
 }
 
 // choose searches the primary track first.
 func (s *serving) choose(c *conn, parsed match.Parsed, msg []byte, json bool) (*play, int32) {
-	if s.o.Strict {
+	if s.e.o.Strict {
 		return s.strict(c, parsed, msg)
 	}
 	var again *play // the play whose only matching entry has already been used
@@ -215,7 +214,7 @@ func (s *serving) answered(p *play, i int32, msg []byte) int32 {
 		if !p.track.Entry(own).Handwritten {
 			found, _ := p.differences(own, msg)
 			for _, d := range found {
-				s.o.Found(d)
+				s.e.o.Found(d)
 			}
 		}
 		return own
