@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 func BenchmarkRecv(b *testing.B) {
@@ -33,9 +34,7 @@ func BenchmarkSend(b *testing.B) {
 			b.SetBytes(240)
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := out.SendBuffered(object240); err != nil {
-					b.Fatal(err)
-				}
+				testkit.OK(b, out.SendBuffered(object240))
 			}
 		})
 	}

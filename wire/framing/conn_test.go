@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 func TestWrittenBytes(t *testing.T) {
@@ -118,9 +119,7 @@ func TestOneWriteForManyMessages(t *testing.T) {
 	g := &gate{started: make(chan struct{}), pass: make(chan struct{})}
 	c := Line(g, wire.Options{}).(*conn)
 	for range 3 {
-		if err := c.SendBuffered([]byte(a)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, c.SendBuffered([]byte(a)))
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = c.Flush() })
@@ -147,9 +146,7 @@ func TestHeldBytesAreBounded(t *testing.T) {
 	c := Line(s, wire.Options{}).(*conn)
 	msg := object(1000)
 	for range 1000 {
-		if err := c.SendBuffered(msg); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, c.SendBuffered(msg))
 		if len(c.pending) > bufferSize+len(msg) {
 			t.Fatalf("%d bytes are not returned", len(c.pending))
 		}
@@ -272,9 +269,7 @@ func TestNoAllocationPerMessage(t *testing.T) {
 		for _, limit := range []int{0, 100} {
 			framing, _ := ByName(name)
 			sent := &stream{}
-			if err := framing(sent, wire.Options{}).Send(object(240)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, framing(sent, wire.Options{}).Send(object(240)))
 			in := framing(&stream{Reader: &cycle{b: sent.Bytes()}}, wire.Options{NoiseLimit: limit})
 			if n := testing.AllocsPerRun(10, func() { // AllocsPerRun rounds down, so each run needs many messages
 				for range 200 {

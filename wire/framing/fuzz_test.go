@@ -10,6 +10,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
+	"rpcx/wire/testkit"
 )
 
 func FuzzLine(f *testing.F)      { fuzz(f, "line", lineScenarios) }
@@ -65,9 +66,7 @@ func roundTrip(t *testing.T, name string, in []byte) {
 	sent := &stream{}
 	out := framing(sent, wire.Options{})
 	for range 3 {
-		if err := out.Send(msg); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, out.Send(msg))
 	}
 	back := framing(&stream{Reader: strings.NewReader(sent.String())}, wire.Options{NoiseLimit: 1})
 	for range 3 {

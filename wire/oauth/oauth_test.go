@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -36,9 +37,7 @@ func TestCovers(t *testing.T) {
 		{"", "https://h/mcp", false},
 	} {
 		u, err := url.Parse(c.at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if got := covers(c.resource, u); got != c.want {
 			t.Errorf("%q covers %q: %t", c.resource, c.at, got)
 		}

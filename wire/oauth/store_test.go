@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -31,9 +32,7 @@ func TestBrokenStore(t *testing.T) {
 	}
 	l := &Login{Resource: "https://h/mcp", Issuer: "https://h", Renews: true, Expiry: time.Unix(0, 0), secrets: secrets{Access: "t"}}
 	source := &Source{Client: func() *Client { return NewClient(transport.Config{}) }}
-	if err := l.Keep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, l.Keep(t.Context()))
 	for _, name := range []string{dir, l.path()} {
 		if info, err := os.Stat(name); err != nil || info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
@@ -41,9 +40,7 @@ func TestBrokenStore(t *testing.T) {
 	}
 	// A process that waits for the lock can be cancelled.
 	unlock, err := lockLogins(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	cancel(enough)
@@ -60,12 +57,8 @@ func TestBrokenStore(t *testing.T) {
 	revoked := &Login{Resource: "https://h/r", Method: methodJWT, Key: "missing", Revocation: "https://h/", secrets: secrets{Access: "t"}}
 	is("revoked", revoked.End(t.Context(), NewClient(transport.Config{})), wire.Usage, "--client-key: open missing")
 	// A directory with a login's name can be neither read nor replaced nor removed.
-	if err := os.Remove(l.path()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(l.path(), "x"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Remove(l.path()))
+	testkit.OK(t, os.MkdirAll(filepath.Join(l.path(), "x"), 0o700))
 	_, err = Find(u, nil)
 	is("read", err, wire.IO, "is a directory")
 	is("stored", l.Keep(t.Context()), wire.IO, "logins: ")
@@ -75,12 +68,8 @@ func TestBrokenStore(t *testing.T) {
 		t.Errorf("deleted: %v", err)
 	}
 	// Without a directory, there are no logins, and none can be stored.
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(dir, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.RemoveAll(dir))
+	testkit.OK(t, os.WriteFile(dir, nil, 0o600))
 	_, err = List()
 	is("listed", err, wire.IO, "not a directory")
 	is("stored in a file", l.Keep(t.Context()), wire.IO, "not a directory")
@@ -95,17 +84,11 @@ func TestUnusableNames(t *testing.T) {
 		t.Error(err)
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P224(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	b, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	file := filepath.Join(t.TempDir(), "p224.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: b}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: b}), 0o600))
 	if err := (&Want{}).KeyFile(file); err == nil || !strings.Contains(err.Error(), "contains no private key of type RSA, P-256") {
 		t.Error(err)
 	}

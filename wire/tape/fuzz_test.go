@@ -5,6 +5,8 @@ import (
 	"io"
 	"testing"
 	"unicode/utf8"
+
+	"rpcx/wire/testkit"
 )
 
 // Writing and reading a tape does not change it.
@@ -33,9 +35,7 @@ func FuzzReader(f *testing.F) {
 				return
 			}
 			again, err := NewReader(bytes.NewReader(l.Append([]byte(header))), "y")
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			got, err := again.Next()
 			if err != nil {
 				t.Fatalf("%q: %v", l.Append(nil), err)

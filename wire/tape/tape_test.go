@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 const header = `{"tape":1,"endpoint":"demo:orders","dialect":"jsonrpc","started":"2026-01-31T12:00:00Z","rpcx":"0.9"}` + "\n"
@@ -42,9 +43,7 @@ func readAll(t *testing.T, text string) (lines []Line, err error) {
 
 func TestHeader(t *testing.T) {
 	r, err := NewReader(strings.NewReader("\n"+header), "x.tape")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	want := Header{Endpoint: "demo:orders", Dialect: "jsonrpc", Program: "0.9", Started: time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)}
 	if got := r.Header(); got != want {
 		t.Errorf("got %+v", got)
@@ -171,9 +170,7 @@ func TestCut(t *testing.T) {
 	whole := header + `{"t":0,"dir":"send","msg":{"a":"b\u0041"}}` + "\n" + `{"t":1,"dir":"recv","msg":-1.5e7}` + "\n"
 	for n := len(header); n < len(whole); n++ {
 		r, err := NewReader(strings.NewReader(whole[:n]), "x.tape")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		lines := 0
 		for _, err = r.Next(); err == nil; _, err = r.Next() {
 			lines++
@@ -205,9 +202,7 @@ func TestLongLines(t *testing.T) {
 func TestReaderAllocatesNothing(t *testing.T) {
 	text := header + strings.Repeat(`{"t":0.25,"conn":1,"dir":"recv","msg":{"jsonrpc":"2.0","method":"x","params":[1,2]}}`+"\n", 2000)
 	r, err := NewReader(strings.NewReader(text), "x.tape")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if n := testing.AllocsPerRun(1000, func() { _, _ = r.Next() }); n != 0 {
 		t.Errorf("%v allocations a line", n)
 	}
@@ -216,9 +211,7 @@ func TestReaderAllocatesNothing(t *testing.T) {
 func TestWriterAllocatesNothing(t *testing.T) {
 	o := Options{Redact: func(dst, msg []byte) ([]byte, Text) { return append(dst, msg...), JSON }}
 	w, err := NewWriter(io.Discard, Header{}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer w.Close()
 	msg := []byte(`{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0x1","result":{"number":12}}}`)
 	for range 3000 { // until the buffers have reached their size
@@ -234,9 +227,7 @@ func TestWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // where time begins in the year 2000
 		var buf bytes.Buffer
 		w, err := NewWriter(&buf, Header{Dialect: "scomp"}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		w.Add(Line{Kind: Opening, Open: &Open{}})
 		w.Record(w.Elapsed(), 0, wire.Send, nil)
 		time.Sleep(13200 * time.Microsecond)
@@ -244,9 +235,7 @@ func TestWriter(t *testing.T) {
 		for _, msg := range []string{"", "\xff", "hello"} {
 			w.Record(w.Elapsed(), 0, wire.Recv, []byte(msg))
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, w.Close())
 		w.Record(w.Elapsed(), 0, wire.Recv, []byte("late"))
 		want := `{"tape":1,"dialect":"scomp","started":"2000-01-01T00:00:00Z"}
 {"t":0,"open":{}}
@@ -273,9 +262,7 @@ func TestFlushing(t *testing.T) {
 			writes = append(writes, string(b))
 			return len(b), nil
 		}), Header{}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		defer w.Close()
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -321,15 +308,11 @@ func TestFullDisk(t *testing.T) {
 	for pause, room := range map[time.Duration]int{0: 1000, time.Second: 120} {
 		synctest.Test(t, func(t *testing.T) {
 			file, err := os.Create(filepath.Join(t.TempDir(), "x.tape"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			defer file.Close()
 			var told []error
 			w, err := NewWriter(&fullFile{file, room}, Header{}, Options{Failed: func(err error) { told = append(told, err) }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			for range 100 {
 				time.Sleep(pause)
 				w.Record(w.Elapsed(), 0, wire.Send, []byte("1"))

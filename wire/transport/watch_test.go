@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // -v describes a certificate in one line.
@@ -42,9 +43,7 @@ func TestRedactURL(t *testing.T) {
 		{"http://h/x#secret", "http://h/x"},
 	} {
 		u, err := url.Parse(c.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if got := RedactURL(u); got != c.want {
 			t.Errorf("GOLD %q\n got %q\nwant %q", c.text, got, c.want)
 		}
@@ -65,9 +64,7 @@ func TestWatch(t *testing.T) {
 	}}
 	w.Secured("", tls.ConnectionState{Version: tls.VersionTLS13, CipherSuite: tls.TLS_AES_128_GCM_SHA256, NegotiatedProtocol: "h2", ServerName: "n"}, true, 1)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	for range 2 { // connects, and is refused
 		if conn, err := new(net.Dialer).DialContext(w.Dialling(t.Context()), "tcp4", "localhost:"+port); err == nil {

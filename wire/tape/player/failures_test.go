@@ -16,6 +16,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -86,9 +87,7 @@ func TestUnreadableTape(t *testing.T) {
 	} {
 		f := &failing{Reader: bytes.NewReader([]byte(text)), left: -1}
 		tr, err := transcript.Read(f, "x.tape", rules)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		for n := 0; ; n++ {
 			f.left, f.failed = n, false
 			if err := use(tr); !f.failed {
@@ -193,9 +192,7 @@ func TestServeCloses(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, err := NewServer(read(t, line), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			here, there := transport.Pair()
 			_ = here.Close()
 			c := &closing{Conn: there}
@@ -213,15 +210,11 @@ func TestServeClosesFirst(t *testing.T) {
 {"dir":"recv","msg":{"id":1,"result":1}}
 {"dir":"send","msg":{"method":"exit"}}
 {"dir":"recv","close":{"clean":true,"child":{"exit":0}}}`), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		here, there := transport.Pair()
 		ended := make(chan error, 1)
 		go func() { ended <- s.Serve(t.Context(), there) }()
-		if err := here.Send([]byte(`{"id":7,"method":"a"}`)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, here.Send([]byte(`{"id":7,"method":"a"}`)))
 		if msg, err := here.Recv(); err != nil || string(msg) != `{"id":7,"result":1}` {
 			t.Fatal(string(msg), err)
 		}
@@ -247,9 +240,7 @@ func (single) SingleExchange() {}
 func TestServePosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := NewServer(read(t, orders), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		post := func() (client wire.Conn, c *closing, done chan error) {
 			here, there := transport.Pair()

@@ -48,9 +48,7 @@ func TestMemory(t *testing.T) {
 func long(t *testing.T, messages int, made string) *transcript.Transcript {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "long.tape"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	w := bufio.NewWriter(f)
 	fmt.Fprintln(w, `{"tape":1}`)
@@ -58,16 +56,12 @@ func long(t *testing.T, messages int, made string) *transcript.Transcript {
 		fmt.Fprintf(w, `{"dir":"send","msg":%s}`+"\n", longRequest(i))
 		fmt.Fprintf(w, `{"dir":"recv","msg":%s}`+"\n", longAnswer(i, made))
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, w.Flush())
 	if _, err := f.Seek(0, 0); err != nil {
 		t.Fatal(err)
 	}
 	tr, err := transcript.Read(f, f.Name(), rules)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	t.Cleanup(func() { _ = tr.Close() })
 	return tr
 }
@@ -83,9 +77,7 @@ func longAnswer(i int, made string) string {
 func serveLong(t *testing.T, messages int) (used int64) {
 	before := testkit.Heap()
 	s, err := NewServer(long(t, messages, "a"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	here, there := transport.Pair()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(t.Context(), there) }()
@@ -102,9 +94,7 @@ func serveLong(t *testing.T, messages int) (used int64) {
 
 // hear sends a message and compares the response.
 func hear(t *testing.T, c wire.Conn, say, want string) {
-	if err := c.Send([]byte(say)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, c.Send([]byte(say)))
 	if msg, err := c.Recv(); err != nil || string(msg) != want {
 		t.Fatalf("%s, %v, not %s", msg, err, want)
 	}
@@ -129,9 +119,7 @@ func playLong(t *testing.T, messages int) (used int64) {
 		if i == messages/2-1 {
 			used = testkit.Heap() - before
 		}
-		if err := there.Send([]byte(longAnswer(i, "b"))); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, there.Send([]byte(longAnswer(i, "b"))))
 	}
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -142,9 +130,7 @@ func playLong(t *testing.T, messages int) (used int64) {
 func diffLong(t *testing.T, messages int) int64 {
 	before := testkit.Heap()
 	d := newDiffer(long(t, messages, "a").Tracks[0], long(t, messages, "b").Tracks[0], Options{}, false)
-	if err := d.run(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, d.run())
 	used := testkit.Heap() - before
 	if found := d.found(); len(found) > 0 {
 		t.Errorf("%d differences, first %s", len(found), found[0])
@@ -169,9 +155,7 @@ func differLong(t *testing.T, messages int) int64 {
 		if _, err := there.Recv(); err != nil {
 			t.Fatal(err)
 		}
-		if err := there.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":{"other":"%d"}}`, i, i)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, there.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":{"other":"%d"}}`, i, i)))
 	}
 	all := <-found
 	used := testkit.Heap() - before
@@ -196,9 +180,7 @@ func updateLong(t *testing.T, messages int) (used int64) {
 	w := &lineCounter{}
 	w.halfway = func() { used = testkit.Heap() - before }
 	w.half = messages / 2 * 3 / 2
-	if err := Update(w, tr, [][]*Found{found}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, Update(w, tr, [][]*Found{found}))
 	if w.lines != 1+messages/2*3 || w.changed != messages/2 {
 		t.Errorf("%d lines, %d of them changed", w.lines, w.changed)
 	}
@@ -239,9 +221,7 @@ func TestOnlyTimesDiffer(t *testing.T) {
 		fmt.Fprintf(&tape, `{"dir":"send","msg":%s}`+"\n"+`{"dir":"recv","msg":%s}`+"\n", request(i, 2026), answer(i))
 	}
 	s, err := NewServer(load(t, []byte(tape.String())), Options{Found: func(f match.Difference) { t.Error(f) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	here, there := transport.Pair()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(t.Context(), there) }()

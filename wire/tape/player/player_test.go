@@ -13,6 +13,7 @@ import (
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -90,9 +91,7 @@ func serve(t *testing.T, tape string, o Options, talk func(p peer)) (found []mat
 	synctest.Test(t, func(t *testing.T) {
 		o.Found = func(f match.Difference) { found = append(found, f) }
 		s, err := NewServer(read(t, tape), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		here, there := transport.Pair()
 		done := make(chan error, 1)
 		go func() { done <- s.Serve(t.Context(), there) }()
@@ -110,9 +109,7 @@ func client(t *testing.T, tape string, o Options, talk func(p peer)) (r []*Found
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		tr := read(t, tape)
-		if err := CheckClient(tr, o); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, CheckClient(tr, o))
 		here, there := transport.Pair()
 		done := make(chan struct{})
 		go func() { talk(peer{t, there}); close(done) }()
@@ -227,9 +224,7 @@ func TestServeOmittedCatalog(t *testing.T) {
 	tape := `{"tape":1,"dialect":"introspect"}` + "\n" + `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}` + "\n"
 	synctest.Test(t, func(t *testing.T) {
 		s, err := NewServer(load(t, []byte(tape)), Options{Found: func(d match.Difference) { t.Error(d) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		here, there := transport.Pair()
 		go func() { _ = s.Serve(t.Context(), there) }()
 		p := peer{t, here}

@@ -14,6 +14,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/tape/match"
+	"rpcx/wire/testkit"
 )
 
 // An asker is an HTTP server that answers the client's request with requests without end, and does not respond to a POST with a response.
@@ -104,9 +105,7 @@ func TestRefusalWhileNotified(t *testing.T) {
 `)
 		s := &slow{asker: newAsker(), refused: make(chan struct{})}
 		found, err := Client(t.Context(), tr, 0, s, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if s.late.Load() {
 			t.Error("the request overtook the notification")
 		}

@@ -12,6 +12,7 @@ import (
 	"rpcx/wire/scan"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
+	"rpcx/wire/testkit"
 )
 
 // A talk generates a random conversation.
@@ -91,34 +92,26 @@ func (k *talk) answer(d wire.Direction) string {
 func conversation(t *testing.T, seed uint64) []byte {
 	var b bytes.Buffer
 	w, err := tape.NewWriter(&b, tape.Header{}, tape.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	k := &talk{Rand: rand.New(rand.NewPCG(seed, 7)), w: w}
 	for range 3 + k.IntN(30) {
 		k.step()
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, w.Close())
 	return b.Bytes()
 }
 
 // written returns a tape after reading and writing it.
 func written(t *testing.T, text []byte) []byte {
 	r, err := tape.NewReader(bytes.NewReader(text), "x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	out := r.Header().Append(nil)
 	for {
 		line, err := r.Next()
 		if err == io.EOF {
 			return out
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		out = line.Append(out)
 	}
 }
@@ -164,9 +157,7 @@ func playBoth(t *testing.T, seed uint64, text []byte) {
 	}
 	var b bytes.Buffer
 	w, err := tape.NewWriter(&b, tr.Header, tape.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	server, client := between(t, load(t, text), tr, func(c wire.Conn) wire.Conn { return recording{c, w} })
 	if len(server)+len(client) > 0 {
 		t.Errorf("seed %d:\nclient: %s\nserver: %s\n%s", seed, texts(client), texts(server), text)

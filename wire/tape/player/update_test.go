@@ -6,6 +6,7 @@ import (
 
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
+	"rpcx/wire/testkit"
 )
 
 // Update applies each difference where it belongs, on any connection and in any order.
@@ -46,9 +47,7 @@ func TestUpdate(t *testing.T) {
 		extra(0, transcript.None, `{"n":5}`),
 	}
 	var out strings.Builder
-	if err := Update(&out, tr, [][]*Found{one, two, three}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, Update(&out, tr, [][]*Found{one, two, three}))
 	want := `{"tape":1}
 {"t":0,"conn":1,"open":{}}
 {"t":0,"conn":2,"open":{}}

@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/tape"
+	"rpcx/wire/testkit"
 )
 
 // taped returns the texts on a tape, by direction, after use has used a recorded connection.
@@ -16,26 +17,20 @@ func taped(t *testing.T, o Options, use func(c *Conn)) (lines []string) {
 	t.Helper()
 	o.File = filepath.Join(t.TempDir(), "x.tape")
 	r, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	c := r.Conn(tape.Open{}, false)
 	use(c)
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
 	b, err := os.ReadFile(o.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for line := range strings.Lines(string(b)) {
 		var l struct {
 			Dir, Text, Note string
 			Msg             json.RawMessage
 		}
-		if err := json.Unmarshal([]byte(line), &l); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, json.Unmarshal([]byte(line), &l))
 		if text := l.Text + l.Note + string(l.Msg); text != "" {
 			lines = append(lines, l.Dir+" "+text)
 		}

@@ -14,6 +14,7 @@ import (
 	"rpcx/wire/jq"
 	"rpcx/wire/redact"
 	"rpcx/wire/tape"
+	"rpcx/wire/testkit"
 )
 
 var item = []byte(`{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0x9ce5","result":{"number":"0x1b4","hash":"0x8216c5785ac562ff41e2dcfdf5785ac5","gas":[1,2,3]}}}`)
@@ -21,9 +22,7 @@ var item = []byte(`{"jsonrpc":"2.0","method":"eth_subscription","params":{"subsc
 // Recording a message allocates nothing.
 func TestNoAllocation(t *testing.T) {
 	r, err := Open(Options{File: filepath.Join(t.TempDir(), "x.tape")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer r.Close()
 	c := r.Conn(tape.Open{}, false)
 	for range 5000 {
@@ -37,9 +36,7 @@ func TestNoAllocation(t *testing.T) {
 func TestRedaction(t *testing.T) {
 	compile := func(src string) *jq.Paths {
 		p, err := jq.CompilePaths(src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		return p
 	}
 	tests := []struct {
@@ -99,9 +96,7 @@ func TestRedactionOfMessagesThatAreAlike(t *testing.T) {
 func TestSplit(t *testing.T) {
 	dir := t.TempDir()
 	r, err := Open(Options{File: filepath.Join(dir, "x.tape"), Split: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for range 2 {
 		r.Conn(tape.Open{}, true).Message(wire.Send, []byte("1"))
 	}
@@ -118,9 +113,7 @@ func TestSplit(t *testing.T) {
 
 func BenchmarkRecord(b *testing.B) {
 	r, err := Open(Options{File: filepath.Join(b.TempDir(), "x.tape")})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.OK(b, err)
 	defer r.Close()
 	c := r.Conn(tape.Open{}, false)
 	b.ReportAllocs()
@@ -154,9 +147,7 @@ func TestExistingTapes(t *testing.T) {
 		{Append, "garbage\n", "the tape x.tape, line 1: no header"},
 	} {
 		t.Chdir(t.TempDir())
-		if err := os.WriteFile("x.tape", []byte(c.was), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile("x.tape", []byte(c.was), 0o600))
 		r, err := Open(Options{File: "x.tape", Exists: c.what})
 		got := fmt.Sprint(err)
 		if err == nil {
@@ -189,15 +180,11 @@ func TestFailures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "removed")
 	var failed []error
 	r, err := Open(Options{File: filepath.Join(dir, "x.tape"), Split: true, Failed: func(err error) { failed = append(failed, err) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for range 2 {
 		r.Conn(tape.Open{}, true).Message(wire.Send, []byte("1"))
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Mkdir(dir, 0o700))
 	r.Conn(tape.Open{}, true)
 	r.files[0].Close()
 	err = r.Close()

@@ -13,6 +13,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/tape/match"
+	"rpcx/wire/testkit"
 )
 
 func rules(string) (*match.Rules, error) { return match.NewRules(jsonrpc.Shape(jsonrpc.V2), nil), nil }
@@ -27,9 +28,7 @@ func TestUnreadableTapes(t *testing.T) {
 		return err
 	}
 	empty := filepath.Join(t.TempDir(), "empty")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(empty, nil, 0o600))
 	for _, c := range []struct {
 		name, stdin string
 		kind        wire.FaultKind
@@ -54,16 +53,10 @@ func TestUnreadableTapes(t *testing.T) {
 // A tape that exceeds the memory limit is rejected for the same reasons as others.
 func TestLongTapesThatAreBad(t *testing.T) {
 	long := filepath.Join(t.TempDir(), "long")
-	if err := os.WriteFile(long, []byte("garbage\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(long, keepWhole+1); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(long, []byte("garbage\n"), 0o600))
+	testkit.OK(t, os.Truncate(long, keepWhole+1))
 	file, err := os.Open(long)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer file.Close()
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, name := range []string{long, "-"} {
@@ -109,20 +102,12 @@ func TestChangedTapes(t *testing.T) {
 		strings.Replace(text, "[", "]", 1):                                           "line 2: it changed while it was being read: not a JSON object",
 		"":                                                                           "line 2: it changed while it was being read: not a JSON object",
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(name, []byte(text), 0o600))
 		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		tr, err := Read(f, "x", rules)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(now), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
+		testkit.OK(t, os.WriteFile(name, []byte(now), 0o600))
 		if _, err := tr.Tracks[0].Message(1); err == nil || !strings.HasPrefix(err.Error(), "the tape x, "+want) {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -142,9 +127,7 @@ func TestEventStreamOfOlderHTTP(t *testing.T) {
 {"http":{"method":"GET","url":"http://h/sse","status":200,"times":{"start":0}}}
 {"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":1}}
 `), "x", rules)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if got := tr.Tracks[0].Events; got != want {
 			t.Errorf("status %s: the event stream is requested after %d entries, want %d", status, got, want)
 		}

@@ -11,6 +11,7 @@ import (
 	"rpcx/wire/framing"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/recorder"
+	"rpcx/wire/testkit"
 )
 
 // A source is a stream of messages that is read in blocks of 64 KiB.
@@ -49,9 +50,7 @@ func (s *source) Close() error                { return nil }
 // passBlocks records n blocks from a source, and returns the number of bytes.
 func passBlocks(t testing.TB, n int) int64 {
 	r, err := recorder.Open(recorder.Options{File: filepath.Join(t.TempDir(), "x.tape")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	server := newSource(n)
 	_ = Pass(Bytes(&source{}, wire.Options{}), Bytes(server, wire.Options{}), framing.Line, r.Conn(tape.Open{}, false), nil)
 	if err := r.Close(); err != nil {

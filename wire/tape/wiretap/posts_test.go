@@ -16,6 +16,7 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/scan"
 	"rpcx/wire/tape"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -51,9 +52,7 @@ func posted(t *testing.T, posts *Posts, msg string) (client wire.Conn, gone chan
 	t.Helper()
 	client, near := transport.Pair()
 	gone, ended = make(chan struct{}), make(chan error, 1)
-	if err := client.Send([]byte(msg)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, client.Send([]byte(msg)))
 	go func() { ended <- posts.Pass(t.Context(), &leaving{near, gone}, nil) }()
 	return client, gone, ended
 }
@@ -140,9 +139,7 @@ func TestClientsThatClose(t *testing.T) {
 			t.Fatal(err)
 		}
 		close(gone)
-		if err := <-ended; err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, <-ended)
 	}
 	if ids, _, _ := posts.sized(); ids != maxLeft {
 		t.Errorf("%d ids are stored, want %d", ids, maxLeft)
@@ -246,9 +243,7 @@ func TestPostsWithTheSameID(t *testing.T) {
 	} {
 		client, _, ended := posted(t, posts, c.msg)
 		got, err := server.Recv()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		part := scan.Trim(bytes.Trim(got, "[]"))
 		if was := scan.Get(bytes.Trim([]byte(c.msg), "[]"), "id"); scan.Type(scan.Get(part, "id")) != scan.Type(was) ||
 			string(scan.Splice(part, "id", was)) != string(bytes.Trim([]byte(c.msg), "[]")) {
@@ -258,9 +253,7 @@ func TestPostsWithTheSameID(t *testing.T) {
 		replies = append(replies, bytes.Replace([]byte(c.want), scan.Get(bytes.Trim([]byte(c.want), "[]"), "id"), scan.Get(part, "id"), 1))
 	}
 	for i := range slices.Backward(all) {
-		if err := server.Send(replies[i]); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, server.Send(replies[i]))
 		if got, err := all[i].client.Recv(); string(got) != all[i].want {
 			t.Errorf("got %s (%v), want %s", got, err, all[i].want)
 		}

@@ -19,6 +19,7 @@ import (
 	"rpcx/wire/framing"
 	"rpcx/wire/tape"
 	"rpcx/wire/tape/recorder"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -26,18 +27,14 @@ func record(t *testing.T) (*recorder.Recorder, func() string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "x.tape")
 	r, err := recorder.Open(recorder.Options{File: file, Header: tape.Header{Dialect: "jsonrpc"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return r, func() string {
 		t.Helper()
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
 		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		lines := strings.SplitAfter(string(b), "\n")
 		return regexp.MustCompile(`"t":[0-9.]+,?`).ReplaceAllString(strings.Join(lines[1:], ""), "")
 	}
@@ -47,18 +44,12 @@ func record(t *testing.T) (*recorder.Recorder, func() string) {
 func sockets(t *testing.T) (a, b *net.TCPConn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer l.Close()
 	dialled, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	accepted, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	t.Cleanup(func() { dialled.Close(); accepted.Close() })
 	return dialled.(*net.TCPConn), accepted.(*net.TCPConn)
 }
@@ -138,9 +129,7 @@ func TestLargeMessage(t *testing.T) {
 	text := ""
 	for line := range strings.Lines(read()) {
 		var l struct{ Text string }
-		if err := json.Unmarshal([]byte(line), &l); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, json.Unmarshal([]byte(line), &l))
 		text += l.Text
 	}
 	want := strings.TrimPrefix(up, `{"id":1}`+"\n")
@@ -158,9 +147,7 @@ func TestMessages(t *testing.T) {
 	go func() {
 		done <- Pass(near, framing.Line(far, wire.Options{}), framing.Line, r.Conn(tape.Open{}, false), nil)
 	}()
-	if err := client.Send([]byte(`{"a":1}`)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, client.Send([]byte(`{"a":1}`)))
 	b := make([]byte, 8)
 	if _, err := io.ReadFull(server, b); err != nil || !bytes.Equal(b, []byte("{\"a\":1}\n")) {
 		t.Errorf("%q, %v", b, err)

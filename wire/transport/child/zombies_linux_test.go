@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rpcx/wire/testkit"
 )
 
 // This process inherits orphans and does not reap them before the test ends, like the first process of many containers.
@@ -17,17 +19,13 @@ func TestEndDoesNotWaitForEndedProcesses(t *testing.T) {
 	defer unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer r.Close()
 	cmd := exec.Command("sh", "-c", `sleep 600 & sleep 600 & echo started; exec sleep 600`)
 	cmd.Stdout = w
 	p, err := Start(cmd)
 	w.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	r.Read(make([]byte, 1))
 	defer func() {
 		for {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -72,9 +73,7 @@ func relayTo(t *testing.T, server http.HandlerFunc) *Relay {
 	t.Cleanup(s.Close)
 	at, _ := url.Parse(s.URL)
 	r, err := NewRelay(transport.Address{Scheme: "http", Host: at.Host, URLPath: "/"}, transport.Config{}, "/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	t.Cleanup(r.Close)
 	return r
 }

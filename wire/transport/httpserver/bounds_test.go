@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -29,9 +30,7 @@ func requestsTo(l *listener) *handler { return l.server.Handler.(*handler) }
 func listening(t *testing.T, scheme string, c transport.Config) *listener {
 	t.Helper()
 	l, err := Listen(t.Context(), transport.Address{Scheme: scheme, Host: "127.0.0.1:0", URLPath: "/"}, c.WithDefaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l.(*listener)
 }
@@ -47,9 +46,7 @@ func TestSlowBody(t *testing.T) {
 	for path, status := range map[string]string{"/": "408", "/nope": "404"} {
 		for _, drops := range []bool{false, true} {
 			conn, err := net.Dial("tcp", strings.Trim(l.Endpoint(), "htps:/"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			io.WriteString(conn, "POST "+path+head)
 			if drops {
 				go func() {
@@ -81,9 +78,7 @@ func TestSlowBody(t *testing.T) {
 	}()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Post(l.Endpoint(), "application/json", strings.NewReader("[7]"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer resp.Body.Close()
 	if got, err := io.ReadAll(resp.Body); err != nil || string(got) != "7" {
 		t.Errorf("%q %v", got, err)
@@ -119,9 +114,7 @@ func TestPostOfAClosedClientWithUnreadBytesEnds(t *testing.T) {
 			clients.interval = 50 * time.Millisecond
 			clients.mu.Unlock()
 			raw, err := net.Dial("tcp", strings.Trim(l.Endpoint(), "htps:/"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			client := raw
 			if scheme == "https" {
 				client = tls.Client(raw, &tls.Config{InsecureSkipVerify: true})
@@ -129,9 +122,7 @@ func TestPostOfAClosedClientWithUnreadBytesEnds(t *testing.T) {
 			const post = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: 2\r\n\r\n{}"
 			io.WriteString(client, post)
 			answer, err := l.Accept()
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			defer answer.Close()
 			answer.Send([]byte(`{"a":1}`))
 			answer.Send([]byte(`{"b":2}`))
@@ -153,14 +144,10 @@ func TestPostOfAClosedClientWithUnreadBytesEnds(t *testing.T) {
 func written(t *testing.T, c tls.Certificate) string {
 	t.Helper()
 	key, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[0]})
 	text = append(text, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})...)
 	name := filepath.Join(t.TempDir(), "pair.pem")
-	if err := os.WriteFile(name, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(name, text, 0o600))
 	return name
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -49,18 +50,14 @@ func TestNoStatusWithoutAResponse(t *testing.T) {
 	for msg, lacks := range map[string]int{`{"id":1,"method":"m"}`: 0, `{"id":1,"method":"begin"}`: 0, `{"id":`: 1} {
 		l := sessionListener(t)
 		client, err := net.Dial("tcp", strings.Trim(l.Endpoint(), "htps:/"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		defer client.Close()
 		const head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
 		fmt.Fprintf(client, head, len(msg)+lacks, msg)
 		var post *postConn
 		if lacks == 0 {
 			conn, err := l.Accept()
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			conn.Recv()
 			post, _ = conn.(*postConn)
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -42,9 +43,7 @@ func sessionWith(t *testing.T, listener *listener) (conn wire.Conn, in client) {
 	session := ""
 	in = func(method, body string, header ...string) *http.Response {
 		r, err := http.NewRequestWithContext(t.Context(), method, listener.Endpoint(), strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		r.Header.Set("X-Session", session)
@@ -52,25 +51,19 @@ func sessionWith(t *testing.T, listener *listener) (conn wire.Conn, in client) {
 			r.Header.Set(header[i], header[i+1])
 		}
 		resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		t.Cleanup(func() { resp.Body.Close() })
 		return resp
 	}
 	begun := make(chan *http.Response, 1)
 	go func() { begun <- in(http.MethodPost, `{"id":1,"method":"begin"}`) }()
 	conn, err := listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	t.Cleanup(func() { conn.Close() })
 	if _, err := conn.Recv(); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.Send([]byte(`{"id":1,"result":{}}`)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, conn.Send([]byte(`{"id":1,"result":{}}`)))
 	session = (<-begun).Header.Get("X-Session")
 	return conn, in
 }
@@ -91,9 +84,7 @@ func TestSessionStandingStreamLasts(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 	time.Sleep(60 * time.Millisecond) // three times the limit
-	if err := conn.Send([]byte(`{"method":"news"}`)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, conn.Send([]byte(`{"method":"news"}`)))
 	if got := firstEvent(standing); got != `data: {"method":"news"}` {
 		t.Errorf("%q", got)
 	}
@@ -147,13 +138,9 @@ func TestSessionResumesBehindTheLastEvent(t *testing.T) {
 	if _, err := conn.Recv(); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.(wire.Router).SendAbout(wire.ID("2"), []byte(`{"method":"progress"}`)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, conn.(wire.Router).SendAbout(wire.ID("2"), []byte(`{"method":"progress"}`)))
 	for _, msg := range []string{`{"method":"other"}`, `{"id":2,"result":7}`} { // without a reader of the standing stream, both are sent here
-		if err := conn.Send([]byte(msg)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, conn.Send([]byte(msg)))
 	}
 	text, err := io.ReadAll((<-asked).Body)
 	if err != nil || !bytes.Contains(text, []byte("other")) {
@@ -183,13 +170,9 @@ func TestSessionKeepsSome(t *testing.T) {
 	conn, client := sessionOf(t)
 	big := `{"method":"news","params":"` + strings.Repeat("x", keptBytes/4) + `"}`
 	for range 8 {
-		if err := conn.Send([]byte(big)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, conn.Send([]byte(big)))
 	}
-	if err := conn.Send([]byte(`{"method":"last"}`)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, conn.Send([]byte(`{"method":"last"}`)))
 	standing := client(http.MethodGet, "").Body
 	lines, n := bufio.NewReader(standing), 0
 	for line := ""; line != "data: {\"method\":\"last\"}\n"; n++ {
@@ -204,9 +187,7 @@ func TestSessionKeepsSome(t *testing.T) {
 	standing.Close()
 	defer time.AfterFunc(10*time.Second, func() { conn.Close() }).Stop()
 	for range 8 {
-		if err := conn.Send([]byte(big)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, conn.Send([]byte(big)))
 	}
 }
 
@@ -220,13 +201,9 @@ func TestSessionsKeepNoMoreInAll(t *testing.T) {
 		conn, in := sessionWith(t, listener)
 		clients = append(clients, in)
 		for range 20 {
-			if err := conn.Send([]byte(news)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, conn.Send([]byte(news)))
 		}
-		if err := conn.Send([]byte(`{"method":"last"}`)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, conn.Send([]byte(`{"method":"last"}`)))
 	}
 	kept := 0
 	for i, in := range clients {

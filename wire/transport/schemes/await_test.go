@@ -10,6 +10,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/framing"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -30,9 +31,7 @@ func TestAwaitReadsHalfMessages(t *testing.T) {
 				t.Fatal("unknown framing")
 			}
 			a, err := transport.Parse("tcp://127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			at, accepted, failed := make(chan string, 1), make(chan wire.Conn, 1), make(chan error, 1)
 			go func() {
 				ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
@@ -42,14 +41,10 @@ func TestAwaitReadsHalfMessages(t *testing.T) {
 				failed <- err
 			}()
 			bound, err := transport.Parse(<-at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			dial := func(words string) net.Conn {
 				conn, err := net.Dial("tcp", bound.Host)
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.OK(t, err)
 				t.Cleanup(func() { conn.Close() })
 				_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
 				if _, err := io.WriteString(conn, words); err != nil {
@@ -64,9 +59,7 @@ func TestAwaitReadsHalfMessages(t *testing.T) {
 			}
 			far := dial(c.half)
 			conn, err := <-accepted, <-failed
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			defer conn.Close()
 			if _, err := io.WriteString(far, c.rest); err != nil {
 				t.Fatal(err)

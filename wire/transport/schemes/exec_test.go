@@ -17,6 +17,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/framing"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/child"
 )
@@ -106,9 +107,7 @@ func TestExecEnds(t *testing.T) {
 func TestExecHalfClose(t *testing.T) {
 	t.Run("ours", func(t *testing.T) {
 		c := dialed(t, "exec:sh -c 'cat >/dev/null; echo [1]'", transport.Config{})
-		if err := c.(wire.HalfCloser).CloseSend(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, c.(wire.HalfCloser).CloseSend())
 		if got := mustRecv(t, c); got != "[1]" {
 			t.Fatal(got)
 		}
@@ -187,9 +186,7 @@ func TestExecCannotStart(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	file := func(name, text string, mode os.FileMode) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), mode))
 	}
 	file("plain", "echo hi\n", 0o644)
 	file("script", "echo hi\n", 0o755)
@@ -277,12 +274,8 @@ func TestExecChildIsKilledWithRpcx(t *testing.T) {
 	}
 	parent := helperCommand("parent")
 	out, err := parent.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
+	testkit.OK(t, parent.Start())
 	var pid int
 	if _, err := fmt.Fscanf(out, `{"pid":%d}`, &pid); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/httpserver"
 )
@@ -20,9 +21,7 @@ import (
 func posts(t *testing.T, l transport.Listener, accept string) (wire.Conn, <-chan *http.Response, func()) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodPost, l.Endpoint(), strings.NewReader(`{"id":1,"method":"m"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	if accept != "" {
 		req.Header.Set("Accept", accept)
@@ -110,9 +109,7 @@ func TestPostAnswerThatTakesTime(t *testing.T) {
 	noLeaks(t)
 	l := listening(t, "http://127.0.0.1:0/", transport.Config{})
 	c, answers, _ := posts(t, l, both)
-	if err := c.Send([]byte(`{"method":"n"}`)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, c.Send([]byte(`{"method":"n"}`)))
 	resp := <-answers // without further requests
 	defer resp.Body.Close()
 	want := "data: {\"method\":\"n\"}\n\n"
@@ -139,9 +136,7 @@ func TestPostWhoseClientCloses(t *testing.T) {
 	noLeaks(t)
 	l := listening(t, "http://127.0.0.1:0/", transport.Config{})
 	raw, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	io.WriteString(raw, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
 	c := mustAccept(t, l)
 	raw.Close()
@@ -162,9 +157,7 @@ func TestPostCloseIsBounded(t *testing.T) {
 	for name, sent := range map[string]int{"one response": 1, "events": 2} {
 		t.Run(name, func(t *testing.T) {
 			raw, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			defer raw.Close()
 			io.WriteString(raw, "POST / HTTP/1.1\r\nHost: localhost\r\nAccept: "+both+
 				"\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")

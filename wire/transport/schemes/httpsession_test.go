@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -67,9 +68,7 @@ func TestHTTPSession(t *testing.T) {
 	conn := dialed(t, server.URL+"/mcp", transport.Config{})
 	post := func(msg string) []string {
 		got, err := exchange(t, conn, msg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		return got
 	}
 	post(`{"jsonrpc":"2.0","id":1,"method":"hello"}`)
@@ -287,9 +286,7 @@ func TestHTTPOlderSSE(t *testing.T) {
 			}
 		}))
 		conn, err := dial(t.Context(), s.URL, transport.Config{Exchanges: transport.Exchanges{Sessions: &wire.HTTPSessions{Header: "Mcp-Session-Id"}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		got := []string{}
 		err = conn.(wire.Exchanger).Exchange(ctx, []byte(`{"id":1,"method":"m"}`), func(b []byte) { got = append(got, string(b)) })
 		end := fmt.Sprint(err)

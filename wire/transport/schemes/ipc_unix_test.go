@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -29,9 +30,7 @@ func needNode(t *testing.T) {
 func script(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "script.js")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	return file
 }
 
@@ -48,9 +47,7 @@ func TestIPCBetweenTwoEndsOfRpcx(t *testing.T) {
 	b := c.(wire.Batcher)
 	b.SendBuffered([]byte("[1]"))
 	b.SendBuffered([]byte("[2]"))
-	if err := b.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, b.Flush())
 	if mustRecv(t, c) != "[1]" || mustRecv(t, c) != "[2]" || idle == 0 {
 		t.Errorf("OnIdle was called %d times", idle)
 	}
@@ -147,9 +144,7 @@ func TestIPCTakesTheChannelOnce(t *testing.T) {
 	ours, theirs := rawPair(t, "socket")
 	n, err := unix.Dup(mustNumber(t, theirs)) // Dial closes the descriptor
 	theirs.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	t.Setenv("NODE_CHANNEL_FD", fmt.Sprint(n))
 	t.Setenv("NODE_CHANNEL_SERIALIZATION_MODE", "json")
 	c := dialed(t, "ipc:", transport.Config{})

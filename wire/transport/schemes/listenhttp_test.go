@@ -16,6 +16,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/framing"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -23,15 +24,11 @@ import (
 func typed(t *testing.T, l transport.Listener, request string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer c.Close()
 	io.WriteString(c, strings.ReplaceAll(request, "\n", "\r\n"))
 	answer, err := io.ReadAll(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return string(answer)
 }
 
@@ -128,9 +125,7 @@ func TestKeptConnectionsEndWithTheListener(t *testing.T) {
 	l := listening(t, "http://127.0.0.1:0/rpc", transport.Config{})
 	echo(t, l)
 	c, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	io.WriteString(c, "POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
@@ -144,9 +139,7 @@ func TestKeptConnectionsEndWithTheListener(t *testing.T) {
 	if strings.Contains(string(answer), "Connection: close") {
 		t.Fatalf("the connection is not kept alive: %q", answer)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, l.Close())
 	if n, err := c.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("after the listener closed: %d bytes, %v", n, err)
 	}
@@ -226,9 +219,7 @@ func TestListenFaults(t *testing.T) {
 				wantFault(t, err, tt.kind, tt.words...)
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			if host := mustParse(t, l.Endpoint()).Host; !strings.HasPrefix(host, map[bool]string{false: "127.0.0.", true: "[::1]:"}[strings.Contains(tt.on, "::")]) || strings.HasSuffix(host, ":0") {
 				t.Errorf("the endpoint is %q", l.Endpoint())
 			}
@@ -243,9 +234,7 @@ func TestListenerCloseLeavesConnections(t *testing.T) {
 	c := dialed(t, l.Endpoint(), transport.Config{})
 	far := mustAccept(t, l)
 	unused, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host) // a connection without data
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer unused.Close()
 	errs := make(chan error, 1)
 	go func() { _, err := l.Accept(); errs <- err }()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -21,9 +22,7 @@ func TestLargeHeadIsRefused(t *testing.T) {
 	l := listening(t, "http://127.0.0.1:0/", transport.Config{})
 	defer l.Close()
 	conn, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer conn.Close()
 	go io.WriteString(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 80<<10)+"\r\n\r\n")
 	conn.SetReadDeadline(time.Now().Add(patience))
@@ -43,9 +42,7 @@ func TestSilentTLSClientsAreClosed(t *testing.T) {
 	var silent [64]net.Conn
 	for i := range silent {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(l.Endpoint(), "tls://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		defer conn.Close()
 		silent[i] = conn
 	}

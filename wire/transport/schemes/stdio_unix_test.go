@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -30,9 +31,7 @@ func TestStdioOfAChildOfOurs(t *testing.T) {
 	}
 	mustSend(t, c, `["end"]`)
 	mustRecv(t, c)
-	if err := c.(wire.HalfCloser).CloseSend(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, c.(wire.HalfCloser).CloseSend())
 	_, err := c.Recv() // what arrives after Close is discarded
 	if end, _ := wantChild(t, err); !end.Clean {
 		t.Errorf("%v; stderr %s", end, stderr.String())
@@ -52,9 +51,7 @@ func TestStdioCloseWakesARead(t *testing.T) {
 			ours, theirs := rawPair(t, kind)
 			cmd.Stdin = theirs
 			out, _ := cmd.StdoutPipe()
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, cmd.Start())
 			theirs.Close()
 			ours.WriteString("[1]\n")
 			buf := make([]byte, 4)
@@ -83,9 +80,7 @@ func rawPair(t *testing.T, kind string) (w, r *os.File) {
 	} else {
 		fds, err = syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	syscall.CloseOnExec(fds[0])
 	syscall.CloseOnExec(fds[1])
 	r, w = os.NewFile(uintptr(fds[0]), "read"), os.NewFile(uintptr(fds[1]), "write")
@@ -106,9 +101,7 @@ func TestStdioBrokenPipe(t *testing.T) {
 	cmd.Stderr = &stderr
 	in, _ := cmd.StdinPipe()
 	out, _ := cmd.StdoutPipe()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, cmd.Start())
 	out.Close()
 	io.WriteString(in, "[1]\n")
 	err := cmd.Wait()
@@ -178,9 +171,7 @@ func TestStdioListener(t *testing.T) {
 func mustNumber(t *testing.T, f *os.File) int {
 	t.Helper()
 	raw, err := f.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	n := -1
 	if err := raw.Control(func(fd uintptr) { n = int(fd) }); err != nil { // f.Fd() would change the mode
 		t.Fatal(err)
@@ -202,9 +193,7 @@ func TestStdioHalfClose(t *testing.T) {
 	if _, err := io.ReadFull(outR, buf); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.(wire.HalfCloser).CloseSend(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, c.(wire.HalfCloser).CloseSend())
 	if n, err := outR.Read(buf); err != io.EOF {
 		t.Fatalf("after CloseSend: %d, %v", n, err)
 	}

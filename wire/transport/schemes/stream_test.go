@@ -15,6 +15,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/framing"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -41,9 +42,7 @@ func TestStreamsCarryMessagesBothWays(t *testing.T) {
 					if got := mustRecv(t, c); got != msg {
 						t.Fatalf("a message of %d bytes was echoed as %.60s", size, got)
 					}
-					if err := <-sent; err != nil {
-						t.Fatal(err)
-					}
+					testkit.OK(t, <-sent)
 				}
 			})
 		}
@@ -58,9 +57,7 @@ func TestStreamHalfClose(t *testing.T) {
 			c := dialed(t, l.Endpoint(), transport.Config{TLS: client})
 			s := mustAccept(t, l)
 			mustSend(t, c, "[1]")
-			if err := c.(wire.HalfCloser).CloseSend(); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, c.(wire.HalfCloser).CloseSend())
 			if got := mustRecv(t, s); got != "[1]" {
 				t.Fatal(got)
 			}
@@ -71,9 +68,7 @@ func TestStreamHalfClose(t *testing.T) {
 			if got := mustRecv(t, c); got != "[2]" {
 				t.Fatal(got)
 			}
-			if err := c.(wire.ReadCloser).CloseRead(); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, c.(wire.ReadCloser).CloseRead())
 			if _, err := c.Recv(); err != io.EOF {
 				t.Fatalf("after CloseRead: %v", err)
 			}
@@ -130,31 +125,23 @@ func TestStreamCloseLosesNothing(t *testing.T) {
 func TestUnixDialWaitsForAFullQueue(t *testing.T) {
 	path := socketPath(t)
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	file := os.NewFile(uintptr(fd), "listener")
 	defer file.Close()
-	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}), syscall.Listen(fd, 0)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, errors.Join(syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}), syscall.Listen(fd, 0)))
 	for { // until the backlog is full
 		c, err := net.Dial("unix", path)
 		if errors.Is(err, syscall.EAGAIN) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		defer c.Close()
 	}
 	_, err = dial(t.Context(), "unix:"+path, transport.Config{ConnectTimeout: 50 * time.Millisecond})
 	wantFault(t, err, wire.Unreachable, "no response within 50ms")
 
 	l, err := net.FileListener(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer l.Close()
@@ -197,9 +184,7 @@ func TestASilentClientDoesNotDelayATLSListener(t *testing.T) {
 	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server})
 	echo(t, l)
 	silent, err := net.Dial("tcp", strings.TrimPrefix(l.Endpoint(), "tls://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer silent.Close()
 	c := dialed(t, l.Endpoint(), transport.Config{TLS: client})
 	mustSend(t, c, "[1]")
@@ -243,14 +228,10 @@ func TestTLSOldVersionsAreRefused(t *testing.T) {
 		t.Errorf("a client with TLS 1.1: %v", err)
 	}
 	pair, err := tls.LoadX509KeyPair(server.Cert, server.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	old.Certificates = []tls.Certificate{pair}
 	far, err := tls.Listen("tcp", "127.0.0.1:0", old)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer far.Close()
 	go func() {
 		if conn, err := far.Accept(); err == nil {

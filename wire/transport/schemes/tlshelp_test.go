@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"rpcx/wire/testkit"
 )
 
 // An authority signs certificates for a test.
@@ -33,9 +35,7 @@ func newAuthority(t *testing.T) *authority {
 		KeyUsage: x509.KeyUsageCertSign, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &a.key.PublicKey, a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	a.cert, _ = x509.ParseCertificate(der)
 	a.File = writePEM(t, "ca.pem", "CERTIFICATE", der)
 	return a
@@ -65,17 +65,13 @@ func (a *authority) issue(until time.Time) (cert, key string) {
 func newKey(t *testing.T) *ecdsa.PrivateKey {
 	t.Helper()
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return k
 }
 
 func writePEM(t *testing.T, name, kind string, der []byte) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 	return file
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -158,18 +159,14 @@ func TestWSHandWrittenClient(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := listening(t, "ws://127.0.0.1:0/x", transport.Config{CloseTimeout: time.Second})
 			refused, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			defer refused.Close()
 			io.WriteString(refused, "GET /x HTTP/1.1\r\nHost: localhost\r\nUpgrade: WebSocket\r\nConnection: close, Upgrade\r\n\r\n") // has no key
 			if head, _ := io.ReadAll(refused); !strings.HasPrefix(string(head), "HTTP/1.1 4") {
 				t.Errorf("an incomplete request has the response %q", head)
 			}
 			raw, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			defer raw.Close()
 			// The first message is in the same packet as the request.
 			io.WriteString(raw, "GET /x HTTP/1.1\r\nHost: localhost\r\nUpgrade: WebSocket\r\nConnection: keep-alive, Upgrade\r\n"+

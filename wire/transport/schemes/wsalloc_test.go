@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -53,20 +54,14 @@ func TestWSReceivesWithoutAllocating(t *testing.T) {
 // BenchmarkWSRecv measures receiving a message of 240 bytes. scripts/bench compares rpcx with the library.
 func BenchmarkWSRecv(b *testing.B) {
 	l, err := Listen(b.Context(), transport.Address{Scheme: "ws", Host: "127.0.0.1:0"}, transport.Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.OK(b, err)
 	defer l.Close()
 	a, _ := transport.Parse(l.Endpoint())
 	c, err := Dial(b.Context(), a, transport.Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.OK(b, err)
 	defer c.Close()
 	far, err := l.Accept()
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.OK(b, err)
 	go func() {
 		defer far.Close()
 		msg := bytes.Repeat([]byte("x"), 240)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -29,9 +30,7 @@ func TestWSSizes(t *testing.T) {
 		if err != nil || !bytes.Equal(got, msg) {
 			t.Fatalf("%d bytes: got %d, %v", n, len(got), err)
 		}
-		if err := <-errs; err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, <-errs)
 	}
 }
 
@@ -119,9 +118,7 @@ func TestWSManySenders(t *testing.T) {
 	next := [senders]int{}
 	for range senders * each {
 		got, err := c.Recv()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		var i, j int
 		fmt.Sscanf(string(got), `{"from":%d,"n":%d`, &i, &j)
 		if next[i] != j || !bytes.HasSuffix(got, []byte(`p"}`)) && i > 0 {
@@ -143,9 +140,7 @@ func TestWSOverUnixSocket(t *testing.T) {
 	echo(t, l)
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 	c := dialed(t, l.Endpoint(), transport.Config{})
-	if err := c.Send([]byte("[]")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, c.Send([]byte("[]")))
 	if got, err := c.Recv(); err != nil || string(got) != "[]" {
 		t.Errorf("%q %v", got, err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/coder/websocket"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -122,9 +123,7 @@ func TestWSRedirectWithin(t *testing.T) {
 // nobody returns an address on which nothing listens.
 func nobody(t *testing.T) string {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer ln.Close()
 	return ln.Addr().String()
 }
@@ -136,13 +135,9 @@ func TestDialFaults(t *testing.T) {
 	plain := listening(t, "tcp://127.0.0.1:0", transport.Config{})
 	echo(t, plain)
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(file, nil, 0o600))
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // the system accepts connections, but no program does
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer silent.Close()
 	mute := silent.Addr().String()
 	answers := func(text string) string {
@@ -320,9 +315,7 @@ func TestWSSubprotocols(t *testing.T) {
 				wantFault(t, err, wire.Protocol, "handshake", "z")
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			c.Close()
 			want := strings.Join(tt.offer, ",")
 			if tt.header != nil {

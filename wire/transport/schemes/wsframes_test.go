@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -87,9 +88,7 @@ func TestWSMessageIsKeptWhileClosing(t *testing.T) {
 	})
 	c := dialed(t, url, transport.Config{})
 	got, err := c.Recv()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if more := c.(wire.Buffered).Buffered(nil, 1); len(more) > 0 {
 		t.Errorf("a second message is buffered: %.40q…", more)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -63,9 +64,7 @@ func sendsFrames(t *testing.T, send func(c wire.Conn, messages []string) error) 
 	for i, n := range sizes {
 		messages = append(messages, strings.Repeat(string(rune('a'+i)), n))
 	}
-	if err := send(c, messages); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, send(c, messages))
 	for i, n := range sizes {
 		if msg := <-got; msg != strings.Repeat(string(rune('a'+i)), n) {
 			t.Errorf("a message of %d bytes arrived as %d bytes: %.40q", n, len(msg), msg)

@@ -9,20 +9,18 @@ import (
 	"os"
 	"testing"
 	"testing/iotest"
+
+	"rpcx/wire/testkit"
 )
 
 // A write that fills a pipe continues when the pipe is read. Close ends such a write, whether writes are nonblocking or not.
 func TestStdioFullPipe(t *testing.T) {
 	for _, waits := range []bool{false, true} {
 		in, out, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		defer in.Close()
 		s, err := newFileStream(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		s.waits.Store(waits)
 		const size = 1 << 20
 		wrote := make(chan error, 1)
@@ -49,13 +47,9 @@ func TestStdioFullPipe(t *testing.T) {
 
 func TestReadsByteByByte(t *testing.T) {
 	in, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	s, err := newFileStream(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer s.Close()
 	go func() {
 		defer out.Close()

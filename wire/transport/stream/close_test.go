@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"rpcx/wire/testkit"
 )
 
 // Close does not wait until a TLS close alert can be sent. Package tls would wait up to 5 s.
@@ -20,9 +22,7 @@ func TestStreamCloseAmidSilence(t *testing.T) {
 	go func() { shaken <- tls.Server(far, known.TLS).Handshake() }() // reads nothing after the handshake
 	conn := tls.Client(near, &tls.Config{InsecureSkipVerify: true})
 	go io.ReadFull(conn, make([]byte, 1)) // reads the session tickets, which complete the handshake
-	if err := errors.Join(conn.Handshake(), <-shaken); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, errors.Join(conn.Handshake(), <-shaken))
 	began := time.Now()
 	New(conn).Close()
 	if took := time.Since(began); took > 4*time.Second {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -139,9 +140,7 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 		{"http://H/", "[h:80]"}, {"https://H/", "[h:443 p:80]"}, {"ws://H/", "[h:80]"}, {"wss://H:5/", "[h:5 p:80]"}, {"tcp://H:7", "[h:7]"},
 	} {
 		a, err := transport.Parse(c.at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if got := fmt.Sprint(Hosts(transport.Route{}, a)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.at, got, c.want)
 		}
@@ -153,14 +152,10 @@ func TestConnectThroughAWrongProxy(t *testing.T) {
 	a := transport.Address{Scheme: "tcp", Host: "h:1"}
 	c := transport.Config{}.WithDefaults()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	l.Close() // nothing listens there
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer silent.Close()
 	go func() {
 		if conn, err := silent.Accept(); err == nil {

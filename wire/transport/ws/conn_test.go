@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -38,15 +39,11 @@ func wsPair(t *testing.T, c transport.Config) (client, server *Conn) {
 		}),
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	go s.Serve(wrapping{l})
 	t.Cleanup(func() { s.Close() })
 	conn, err := Dial(t.Context(), transport.Address{Scheme: "ws", Host: l.Addr().String()}, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	client, server = conn.(*Conn), <-accepted
 	t.Cleanup(func() { client.Close(); server.Close() })
 	return client, server
@@ -112,16 +109,12 @@ func TestWSBuffered(t *testing.T) {
 	count := &counting{Conn: c.net.Conn}
 	c.net.Conn = count
 	for range 100 {
-		if err := c.SendBuffered([]byte(`{"jsonrpc":"2.0","method":"x"}`)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, c.SendBuffered([]byte(`{"jsonrpc":"2.0","method":"x"}`)))
 	}
 	if n := count.writes.Load(); n != 0 {
 		t.Errorf("%d writes before Flush", n)
 	}
-	if err := c.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, c.Flush())
 	if n := count.writes.Load(); n != 1 {
 		t.Errorf("100 small messages took %d writes, want 1", n)
 	}
