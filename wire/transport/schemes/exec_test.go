@@ -34,10 +34,7 @@ func wantChild(t *testing.T, err error) (*wire.CloseError, *wire.Child) {
 func TestExecIsAStreamOfMessages(t *testing.T) {
 	c := dialed(t, "exec:cat", transport.Config{})
 	for _, msg := range []string{`{"a":1}`, `[1,2]`, `"` + strings.Repeat("x", 1<<20) + `"`} {
-		go c.Send([]byte(`[` + msg + `]`))
-		if got := mustRecv(t, c); got != `[`+msg+`]` {
-			t.Fatalf("%.40s was echoed as %.40s", msg, got)
-		}
+		wantEcho(t, c, `[`+msg+`]`)
 	}
 	returns(t, "Close of a child that ends at the end of its stdin", func() { c.Close() })
 	if _, err := c.Recv(); err == nil || err == io.EOF {
@@ -48,15 +45,7 @@ func TestExecIsAStreamOfMessages(t *testing.T) {
 func TestExecReturnsAllOutputBeforeTheEnd(t *testing.T) {
 	var stderr lockedBuffer
 	c := helperConn(t, "burst", transport.Config{Stderr: &stderr})
-	sendErr := make(chan error, 1)
-	go func() { // the child reads nothing; failed writes must not lose its output
-		for {
-			if err := c.Send(bytes.Repeat([]byte("1"), 4096)); err != nil {
-				sendErr <- err
-				return
-			}
-		}
-	}()
+	sendErr := flood(c, 4096) // the child reads nothing; failed writes must not lose its output
 	for i := range 1024 {
 		if got := mustRecv(t, c); !strings.HasPrefix(got, fmt.Sprintf("[%d,", i)) {
 			t.Fatalf("message %d is %.20s", i, got)
@@ -108,9 +97,7 @@ func TestExecHalfClose(t *testing.T) {
 	t.Run("ours", func(t *testing.T) {
 		c := dialed(t, "exec:sh -c 'cat >/dev/null; echo [1]'", transport.Config{})
 		testkit.OK(t, c.(wire.HalfCloser).CloseSend())
-		if got := mustRecv(t, c); got != "[1]" {
-			t.Fatal(got)
-		}
+		wantRecv(t, c, "[1]")
 		if err := c.Send([]byte("[2]")); err == nil {
 			t.Error("Send after CloseSend succeeded")
 		}
@@ -133,53 +120,43 @@ func TestExecHalfClose(t *testing.T) {
 }
 
 func TestExecCloseUnblocks(t *testing.T) {
-	t.Run("Recv", func(t *testing.T) {
-		c := helperConn(t, "deaf", transport.Config{CloseTimeout: 100 * time.Millisecond})
-		recvPid(t, c)
-		done := make(chan error, 1)
-		go func() { _, err := c.Recv(); done <- err }()
-		returns(t, "Close", func() { c.Close(); c.Close() })
-		if err := <-done; err == nil {
-			t.Error("Recv succeeded")
-		}
-	})
-	t.Run("Send", func(t *testing.T) {
-		c := helperConn(t, "deaf", transport.Config{CloseTimeout: 100 * time.Millisecond})
-		pid := recvPid(t, c)
-		done := make(chan error, 1)
-		go func() { done <- c.Send(bytes.Repeat([]byte("1"), 1<<20)) }()
-		returns(t, "Close", func() { c.Close() })
-		if err := <-done; err == nil {
-			t.Error("Send succeeded")
-		}
-		wantGone(t, pid)
-	})
+	for name, blocked := range map[string]func(wire.Conn) <-chan error{
+		"Recv": recvError,
+		"Send": func(c wire.Conn) <-chan error { return flood(c, 1<<20) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := helperConn(t, "deaf", transport.Config{CloseTimeout: 100 * time.Millisecond})
+			pid := recvPid(t, c)
+			failed := blocked(c)
+			returns(t, "Close", func() { c.Close(); c.Close() })
+			if err := <-failed; err == nil {
+				t.Error("it succeeded")
+			}
+			wantGone(t, pid)
+		})
+	}
 }
 
 func TestExecCloseEndsTheGroup(t *testing.T) {
-	t.Run("a child that ignores SIGTERM", func(t *testing.T) {
-		c := helperConn(t, "stubborn", transport.Config{CloseTimeout: 100 * time.Millisecond})
-		pid := recvPid(t, c)
-		returns(t, "Close", func() { c.Close() })
-		wantGone(t, pid)
-	})
-	t.Run("a child with a running grandchild", func(t *testing.T) {
-		c := helperConn(t, "family", transport.Config{CloseTimeout: 100 * time.Millisecond})
-		pid := recvPid(t, c)
-		returns(t, "Close", func() { c.Close() })
-		wantGone(t, pid)
-	})
-	t.Run("a child that has exited before its grandchild", func(t *testing.T) {
-		c := helperConn(t, "launcher", transport.Config{CloseTimeout: 100 * time.Millisecond})
-		pid := recvPid(t, c)
-		var err error
-		returns(t, "Recv from a child whose grandchild keeps stdout open", func() { _, err = c.Recv() })
-		if end, child := wantChild(t, err); !end.Clean || child.Exit != 0 {
-			t.Errorf("%+v, %+v", end, child)
-		}
-		returns(t, "Close", func() { c.Close() })
-		wantGone(t, pid)
-	})
+	for mode, does := range map[string]string{
+		"stubborn": "a child that ignores SIGTERM",
+		"family":   "a child with a running grandchild",
+		"launcher": "a child that has exited before its grandchild",
+	} {
+		t.Run(does, func(t *testing.T) {
+			c := helperConn(t, mode, transport.Config{CloseTimeout: 100 * time.Millisecond})
+			pid := recvPid(t, c)
+			if mode == "launcher" {
+				var err error
+				returns(t, "Recv from a child whose grandchild keeps stdout open", func() { _, err = c.Recv() })
+				if end, child := wantChild(t, err); !end.Clean || child.Exit != 0 {
+					t.Errorf("%+v, %+v", end, child)
+				}
+			}
+			returns(t, "Close", func() { c.Close() })
+			wantGone(t, pid)
+		})
+	}
 }
 
 func TestExecCannotStart(t *testing.T) {
@@ -232,9 +209,7 @@ func TestExecChildInheritsNoDescriptor(t *testing.T) {
 	other := dialed(t, "exec:cat", transport.Config{}) // another child must not inherit the pipes of the first
 	c := helperConn(t, "descriptors", transport.Config{})
 	want, _ := json.Marshal(given) // the standard ones, and those that the test inherited
-	if got := mustRecv(t, c); got != string(want) {
-		t.Errorf("the child has the descriptors %s, want %s", got, want)
-	}
+	wantRecv(t, c, string(want))
 	other.Close()
 }
 
@@ -263,9 +238,7 @@ func TestExecManyAtOnce(t *testing.T) {
 func TestExecChildHasItsEnvironment(t *testing.T) {
 	t.Setenv("NODE_CHANNEL_FD", "99")
 	c := dialed(t, `exec:sh -c 'echo "[\"$RPCX_X$NODE_CHANNEL_FD\"]"'`, transport.Config{Env: []string{"RPCX_X=y"}})
-	if got := mustRecv(t, c); got != `["y"]` {
-		t.Errorf("the child's environment has %s", got)
-	}
+	wantRecv(t, c, `["y"]`)
 }
 
 func TestExecChildIsKilledWithRpcx(t *testing.T) {

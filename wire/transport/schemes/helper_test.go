@@ -15,6 +15,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/framing"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -187,11 +188,48 @@ func mustRecv(t *testing.T, c wire.Conn) string {
 	return string(msg)
 }
 
+// wantRecv receives one message, which must be want.
+func wantRecv(t *testing.T, c wire.Conn, want string) {
+	t.Helper()
+	if got := mustRecv(t, c); got != want {
+		t.Fatalf("received %.60q of %d bytes, not %.60q of %d bytes", got, len(got), want, len(want))
+	}
+}
+
+// wantEcho sends a message to a peer that returns it.
+func wantEcho(t *testing.T, c wire.Conn, msg string) {
+	t.Helper()
+	sent := make(chan error, 1)
+	go func() { sent <- c.Send([]byte(msg)) }()
+	wantRecv(t, c, msg)
+	testkit.OK(t, <-sent)
+}
+
 func mustSend(t *testing.T, c wire.Conn, msg string) {
 	t.Helper()
 	if err := c.Send([]byte(msg)); err != nil {
 		t.Fatalf("send: %v", err)
 	}
+}
+
+// recvError returns the error of the next Recv.
+func recvError(c wire.Conn) <-chan error {
+	failed := make(chan error, 1)
+	go func() { _, err := c.Recv(); failed <- err }()
+	return failed
+}
+
+// flood sends messages of that size until Send fails, and returns its error.
+func flood(c wire.Conn, size int) <-chan error {
+	failed := make(chan error, 1)
+	go func() {
+		err := error(nil)
+		for err == nil {
+			err = c.Send([]byte(strings.Repeat("1", size)))
+		}
+		failed <- err
+	}()
+	return failed
 }
 
 // recvPid receives {"pid":N}, and returns N.

@@ -307,9 +307,7 @@ func TestHTTPSendAndRecv(t *testing.T) {
 	sent := make(chan error, 1)
 	go func() { sent <- c.Send([]byte("{}")) }()
 	for _, want := range []string{"1", "2"} {
-		if got, err := c.Recv(); err != nil || string(got) != want {
-			t.Errorf("%q %v", got, err)
-		}
+		wantRecv(t, c, want)
 	}
 	if err := <-sent; err != nil {
 		t.Error(err)

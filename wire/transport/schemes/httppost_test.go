@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -135,8 +134,7 @@ func TestPostAnswerThatTakesTime(t *testing.T) {
 func TestPostWhoseClientCloses(t *testing.T) {
 	noLeaks(t)
 	l := listening(t, "http://127.0.0.1:0/", transport.Config{})
-	raw, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
-	testkit.OK(t, err)
+	raw := connect(t, l)
 	io.WriteString(raw, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
 	c := mustAccept(t, l)
 	raw.Close()
@@ -144,7 +142,7 @@ func TestPostWhoseClientCloses(t *testing.T) {
 	if got, err := c.Recv(); err != nil || string(got) != "{}" {
 		t.Errorf("the message of the closed client is lost: %q %v", got, err)
 	}
-	_, err = c.Recv()
+	_, err := c.Recv()
 	wantClose(t, err, 0, false)
 	wantClose(t, c.Send([]byte("{}")), 0, false)
 	c.Close()
@@ -156,9 +154,7 @@ func TestPostCloseIsBounded(t *testing.T) {
 	l := listening(t, "http://127.0.0.1:0/", transport.Config{CloseTimeout: 100 * time.Millisecond})
 	for name, sent := range map[string]int{"one response": 1, "events": 2} {
 		t.Run(name, func(t *testing.T) {
-			raw, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
-			testkit.OK(t, err)
-			defer raw.Close()
+			raw := connect(t, l)
 			io.WriteString(raw, "POST / HTTP/1.1\r\nHost: localhost\r\nAccept: "+both+
 				"\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
 			c := mustAccept(t, l)

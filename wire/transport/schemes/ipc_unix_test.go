@@ -37,10 +37,7 @@ func script(t *testing.T, text string) string {
 func TestIPCBetweenTwoEndsOfRpcx(t *testing.T) {
 	c := dialed(t, "ipc:"+wire.Quote(os.Args[0]), transport.Config{Env: helperEnv("ipc")})
 	for _, msg := range []string{`{"a":1}`, `["` + strings.Repeat("x", 1<<20) + `"]`, `{"text":"NODE_ENV"}`, `{"cmd":"NODE_"}`, `{"cmd":5,"x":"NODE_HANDLE"}`} {
-		go c.Send([]byte(msg))
-		if got := mustRecv(t, c); got != msg {
-			t.Fatalf("%.60s was echoed as %.60s", msg, got)
-		}
+		wantEcho(t, c, msg)
 	}
 	idle := 0
 	c.(wire.Idler).OnIdle(func() { idle++ })
@@ -63,13 +60,9 @@ func TestIPCWithANodeChild(t *testing.T) {
 		process.send({ready: true});`)
 	var stderr lockedBuffer
 	c := dialed(t, "ipc:node "+file, transport.Config{Stderr: &stderr})
-	if got := mustRecv(t, c); got != `{"ready":true}` {
-		t.Fatal(got)
-	}
+	wantRecv(t, c, `{"ready":true}`)
 	mustSend(t, c, `{"jsonrpc":"2.0","id":1,"method":"é"}`)
-	if got := mustRecv(t, c); got != `{"echo":{"jsonrpc":"2.0","id":1,"method":"é"},"fd":null}` {
-		t.Fatal(got)
-	}
+	wantRecv(t, c, `{"echo":{"jsonrpc":"2.0","id":1,"method":"é"},"fd":null}`)
 	returns(t, "Close", func() { c.Close() })
 	for _, line := range []string{"on stdout\n", "on stderr\n", "disconnected\n"} {
 		if !strings.Contains(stderr.String(), line) {
@@ -90,9 +83,7 @@ func TestIPCNodeChildSendsAHandle(t *testing.T) {
 	var warned []string
 	c := dialed(t, "ipc:node "+file, transport.Config{CloseTimeout: 200 * time.Millisecond, Warn: func(line string) { warned = append(warned, line) }})
 	for _, want := range []string{`{"with":"handle"}`, `{"after":1}`, `{"after":2}`} {
-		if got := mustRecv(t, c); got != want {
-			t.Fatalf("got %s, want %s", got, want)
-		}
+		wantRecv(t, c, want)
 	}
 	if len(warned) != 1 || !strings.Contains(warned[0], "NODE_HANDLE") {
 		t.Errorf("warnings: %q", warned)
@@ -102,9 +93,7 @@ func TestIPCNodeChildSendsAHandle(t *testing.T) {
 func TestIPCNodeChildDies(t *testing.T) {
 	needNode(t)
 	c := dialed(t, "ipc:node "+script(t, `process.send([1], () => { throw new Error('no more') })`), transport.Config{})
-	if got := mustRecv(t, c); got != "[1]" {
-		t.Fatal(got)
-	}
+	wantRecv(t, c, "[1]")
 	_, err := c.Recv()
 	end, child := wantChild(t, err)
 	if end.Clean || child.Exit != 1 || child.Command != "node" || !strings.Contains(strings.Join(child.Stderr, "\n"), "Error: no more") {
@@ -155,9 +144,7 @@ func TestIPCTakesTheChannelOnce(t *testing.T) {
 		t.Error("children of rpcx would inherit its channel")
 	}
 	go ours.Write([]byte("[1]\n"))
-	if got := mustRecv(t, c); got != "[1]" {
-		t.Fatal(got)
-	}
+	wantRecv(t, c, "[1]")
 	ours.Close()
 	if _, err := c.Recv(); err != io.EOF {
 		var end *wire.CloseError

@@ -23,9 +23,7 @@ import (
 // typed sends the text of a request, and returns the whole response.
 func typed(t *testing.T, l transport.Listener, request string) string {
 	t.Helper()
-	c, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
-	testkit.OK(t, err)
-	defer c.Close()
+	c := connect(t, l)
 	io.WriteString(c, strings.ReplaceAll(request, "\n", "\r\n"))
 	answer, err := io.ReadAll(c)
 	testkit.OK(t, err)
@@ -124,9 +122,7 @@ func TestKeptConnectionsEndWithTheListener(t *testing.T) {
 	noLeaks(t)
 	l := listening(t, "http://127.0.0.1:0/rpc", transport.Config{})
 	echo(t, l)
-	c, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
-	testkit.OK(t, err)
-	defer c.Close()
+	c := connect(t, l)
 	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	io.WriteString(c, "POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
 	answer := make([]byte, 0, 1000)
@@ -233,9 +229,7 @@ func TestListenerCloseLeavesConnections(t *testing.T) {
 	l := listening(t, "ws://127.0.0.1:0/", transport.Config{})
 	c := dialed(t, l.Endpoint(), transport.Config{})
 	far := mustAccept(t, l)
-	unused, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host) // a connection without data
-	testkit.OK(t, err)
-	defer unused.Close()
+	unused := connect(t, l)
 	errs := make(chan error, 1)
 	go func() { _, err := l.Accept(); errs <- err }()
 	l.Close()
@@ -246,9 +240,7 @@ func TestListenerCloseLeavesConnections(t *testing.T) {
 	if err := far.Send([]byte("1")); err != nil {
 		t.Error(err)
 	}
-	if got, err := c.Recv(); err != nil || string(got) != "1" {
-		t.Errorf("%q %v", got, err)
-	}
+	wantRecv(t, c, "1")
 	if n, err := unused.Read(make([]byte, 1)); err == nil {
 		t.Errorf("%d bytes on a connection without a request", n)
 	}

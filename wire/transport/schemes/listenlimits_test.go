@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -21,9 +20,7 @@ func TestLargeHeadIsRefused(t *testing.T) {
 	noLeaks(t)
 	l := listening(t, "http://127.0.0.1:0/", transport.Config{})
 	defer l.Close()
-	conn, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
-	testkit.OK(t, err)
-	defer conn.Close()
+	conn := connect(t, l)
 	go io.WriteString(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 80<<10)+"\r\n\r\n")
 	conn.SetReadDeadline(time.Now().Add(patience))
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -41,14 +38,11 @@ func TestSilentTLSClientsAreClosed(t *testing.T) {
 	echo(t, l)
 	var silent [64]net.Conn
 	for i := range silent {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(l.Endpoint(), "tls://"))
-		testkit.OK(t, err)
-		defer conn.Close()
+		conn := connect(t, l)
 		silent[i] = conn
 	}
 	c := dialed(t, l.Endpoint(), transport.Config{TLS: client})
-	mustSend(t, c, "[1]")
-	mustRecv(t, c)
+	wantEcho(t, c, "[1]")
 	for _, conn := range silent {
 		conn.SetReadDeadline(time.Now().Add(patience))
 		if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
@@ -58,4 +52,6 @@ func TestSilentTLSClientsAreClosed(t *testing.T) {
 	if told.Load() == 0 {
 		t.Error("no warning about silent clients")
 	}
+	connect(t, l)
+	returns(t, "Close of a listener with a silent client", func() { l.Close() })
 }

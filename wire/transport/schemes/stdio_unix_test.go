@@ -24,10 +24,7 @@ func TestStdioOfAChildOfOurs(t *testing.T) {
 	var stderr lockedBuffer
 	c := helperConn(t, "stdio", transport.Config{Stderr: &stderr})
 	for _, msg := range []string{"[1]", `["` + strings.Repeat("x", 300<<10) + `"]`} {
-		go c.Send([]byte(msg))
-		if got := mustRecv(t, c); got != msg {
-			t.Fatalf("%.40s was echoed as %.40s", msg, got)
-		}
+		wantEcho(t, c, msg)
 	}
 	mustSend(t, c, `["end"]`)
 	mustRecv(t, c)
@@ -126,9 +123,7 @@ func TestStdioListener(t *testing.T) {
 			go func() { _, err := l.Accept(); again <- err }()
 
 			inW.WriteString("[1]\n")
-			if got := mustRecv(t, c); got != "[1]" {
-				t.Fatal(got)
-			}
+			wantRecv(t, c, "[1]")
 			mustSend(t, c, "[2]")
 			buf := make([]byte, 4)
 			if _, err := io.ReadFull(outR, buf); err != nil || string(buf) != "[2]\n" {
@@ -140,16 +135,7 @@ func TestStdioListener(t *testing.T) {
 				}
 			}
 
-			recv, send := make(chan error, 1), make(chan error, 1)
-			go func() { _, err := c.Recv(); recv <- err }()
-			go func() {
-				for {
-					if err := c.Send(bytes.Repeat([]byte("1"), 1<<20)); err != nil {
-						send <- err
-						return
-					}
-				}
-			}()
+			recv, send := recvError(c), flood(c, 1<<20)
 			for n := range buf { // writing has begun, so the rest will block
 				outR.Read(buf[n : n+1])
 			}

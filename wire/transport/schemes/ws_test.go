@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"rpcx/wire"
-	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -158,27 +157,21 @@ func TestWSHandWrittenClient(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := listening(t, "ws://127.0.0.1:0/x", transport.Config{CloseTimeout: time.Second})
-			refused, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
-			testkit.OK(t, err)
-			defer refused.Close()
+			refused := connect(t, l)
 			io.WriteString(refused, "GET /x HTTP/1.1\r\nHost: localhost\r\nUpgrade: WebSocket\r\nConnection: close, Upgrade\r\n\r\n") // has no key
 			if head, _ := io.ReadAll(refused); !strings.HasPrefix(string(head), "HTTP/1.1 4") {
 				t.Errorf("an incomplete request has the response %q", head)
 			}
-			raw, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
-			testkit.OK(t, err)
-			defer raw.Close()
+			raw := connect(t, l)
 			// The first message is in the same packet as the request.
 			io.WriteString(raw, "GET /x HTTP/1.1\r\nHost: localhost\r\nUpgrade: WebSocket\r\nConnection: keep-alive, Upgrade\r\n"+
 				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"+tt.sent)
 			raw.(*net.TCPConn).CloseWrite()
 			c := mustAccept(t, l)
 			if tt.want != "" {
-				if got, err := c.Recv(); err != nil || string(got) != tt.want {
-					t.Fatalf("Recv: %q %v", got, err)
-				}
+				wantRecv(t, c, tt.want)
 			}
-			_, err = c.Recv()
+			_, err := c.Recv()
 			tt.end(t, err)
 			c.Close()
 			head, _ := io.ReadAll(raw)

@@ -28,8 +28,7 @@ func TestWSCloseOfSilentPeer(t *testing.T) {
 	t.Run("with a pending Recv", func(t *testing.T) {
 		noLeaks(t)
 		c := silent(t, 200*time.Millisecond)
-		got := make(chan error, 1)
-		go func() { _, err := c.Recv(); got <- err }()
+		got := recvError(c)
 		within(t, soon, "Close", func() { c.(wire.CloserWith).CloseWith(4000, strings.Repeat("é", 200)) })
 		wantClose(t, <-got, 0, true)
 	})
@@ -50,8 +49,7 @@ func TestWSCloseOfSilentPeer(t *testing.T) {
 		c := silent(t, 200*time.Millisecond)
 		stuck, free := make(chan struct{}), make(chan struct{})
 		c.(wire.Idler).OnIdle(func() { close(stuck); <-free })
-		got := make(chan error, 1)
-		go func() { _, err := c.Recv(); got <- err }()
+		got := recvError(c)
 		<-stuck
 		within(t, soon, "Close", func() { c.Close() })
 		close(free)
@@ -64,8 +62,7 @@ func TestWSCloseWith(t *testing.T) {
 	l := listening(t, "ws://127.0.0.1:0/", transport.Config{})
 	c := dialed(t, l.Endpoint(), transport.Config{})
 	far := mustAccept(t, l)
-	got := make(chan error, 1)
-	go func() { _, err := far.Recv(); got <- err }()
+	got := recvError(far)
 	c.(wire.CloserWith).CloseWith(4001, strings.Repeat("é", 200))
 	ce := wantClose(t, <-got, 4001, false)
 	if ce.Reason != strings.Repeat("é", 61) {
@@ -127,9 +124,7 @@ func TestWSPing(t *testing.T) {
 		for range 4 {
 			<-pinged
 		}
-		if got, err := c.Recv(); err != nil || string(got) != "1" {
-			t.Errorf("Recv: %q %v", got, err)
-		}
+		wantRecv(t, c, "1")
 		c.Close()
 	})
 }

@@ -23,14 +23,7 @@ func TestWSSizes(t *testing.T) {
 	c := dialed(t, l.Endpoint(), transport.Config{})
 	defer c.Close()
 	for _, n := range []int{0, 1, 125, 126, 1 << 10, 32 << 10, 33_000, 63 << 10, 64 << 10, 65 << 10, 65535, 65536, 1 << 20, 20 << 20, 5} {
-		msg := bytes.Repeat([]byte("x"), n)
-		errs := make(chan error, 1)
-		go func() { errs <- c.Send(msg) }()
-		got, err := c.Recv()
-		if err != nil || !bytes.Equal(got, msg) {
-			t.Fatalf("%d bytes: got %d, %v", n, len(got), err)
-		}
-		testkit.OK(t, <-errs)
+		wantEcho(t, c, strings.Repeat("x", n))
 	}
 }
 
@@ -140,9 +133,6 @@ func TestWSOverUnixSocket(t *testing.T) {
 	echo(t, l)
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 	c := dialed(t, l.Endpoint(), transport.Config{})
-	testkit.OK(t, c.Send([]byte("[]")))
-	if got, err := c.Recv(); err != nil || string(got) != "[]" {
-		t.Errorf("%q %v", got, err)
-	}
+	wantEcho(t, c, "[]")
 	c.Close()
 }

@@ -54,6 +54,15 @@ func mustAccept(t *testing.T, l transport.Listener) wire.Conn {
 	return c
 }
 
+// connect connects to the port of a listener until the test ends.
+func connect(t *testing.T, l transport.Listener) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", mustParse(t, l.Endpoint()).Host)
+	testkit.OK(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
 // echo returns each message that arrives on a connection of l.
 func echo(t *testing.T, l transport.Listener) {
 	var wg sync.WaitGroup
