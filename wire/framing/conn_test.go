@@ -29,12 +29,8 @@ func TestWrittenBytes(t *testing.T) {
 		framing, _ := ByName(name)
 		s := &stream{}
 		c := framing(s, wire.Options{})
-		if err := errors.Join(c.Send([]byte(a)), c.Send([]byte(pretty))); err != nil {
-			t.Error(err)
-		}
-		if got := s.String(); got != want {
-			t.Errorf("%s writes %q, want %q", name, got, want)
-		}
+		testkit.OK(t, errors.Join(c.Send([]byte(a)), c.Send([]byte(pretty))))
+		testkit.Expect(t, name, s.String(), want)
 	}
 }
 
@@ -69,9 +65,7 @@ func TestSendFromManyGoroutines(t *testing.T) {
 						if i%3 == 0 {
 							send = out.(wire.Batcher).SendBuffered
 						}
-						if err := send(msg); err != nil {
-							t.Error(err)
-						}
+						testkit.OK(t, send(msg))
 					}
 				})
 			}
@@ -91,9 +85,7 @@ func TestSendFromManyGoroutines(t *testing.T) {
 				}
 			})
 			wg.Wait()
-			if err := out.Close(); err != nil {
-				t.Error(err)
-			}
+			testkit.OK(t, out.Close())
 			if _, err := in.Recv(); err != io.EOF {
 				t.Error(err)
 			}
@@ -186,9 +178,7 @@ func TestCloseUnblocksRecvAndSend(t *testing.T) {
 		wg.Go(func() { _, recvErr = c.Recv() })
 		wg.Go(func() { sendErr = c.Send([]byte(a)) })
 		<-idle
-		if err := errors.Join(c.Close(), c.Close()); err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, errors.Join(c.Close(), c.Close()))
 		wg.Wait()
 		far.Close()
 		var gone *wire.CloseError
@@ -281,9 +271,7 @@ func TestNoAllocationPerMessage(t *testing.T) {
 				t.Errorf("%s: %v allocations for 200 messages received", name, n)
 			}
 			out := framing(&void{}, wire.Options{})
-			if n := testing.AllocsPerRun(2000, func() { _ = out.Send(object240) }); n != 0 {
-				t.Errorf("%s: %v allocations per message sent", name, n)
-			}
+			testkit.Expect(t, name+": allocations per message sent", testing.AllocsPerRun(2000, func() { _ = out.Send(object240) }), 0)
 		}
 	}
 }
@@ -297,17 +285,13 @@ func (*void) Write(b []byte) (int, error) { return len(b), nil }
 // Only header framing writes lines before each message.
 func TestHasHead(t *testing.T) {
 	for _, name := range append(Names(), "none") {
-		if HasHead(name) != (name == "header") {
-			t.Errorf("%s: %v", name, HasHead(name))
-		}
+		testkit.Expect(t, name, HasHead(name), name == "header")
 	}
 }
 
 // Errors quote only the beginning of the peer's bytes.
 func TestShown(t *testing.T) {
 	for n, want := range map[int]string{0: `""`, 80: `"` + strings.Repeat("x", 80) + `"`, 81: `"` + strings.Repeat("x", 80) + `"…`} {
-		if got := shown([]byte(noisy(n))); got != want {
-			t.Errorf("%d: %s", n, got)
-		}
+		testkit.Expect(t, fmt.Sprint(n), shown([]byte(noisy(n))), want)
 	}
 }

@@ -38,9 +38,7 @@ func TestCovers(t *testing.T) {
 	} {
 		u, err := url.Parse(c.at)
 		testkit.OK(t, err)
-		if got := covers(c.resource, u); got != c.want {
-			t.Errorf("%q covers %q: %t", c.resource, c.at, got)
-		}
+		testkit.Expect(t, c.resource+" "+c.at, covers(c.resource, u), c.want)
 	}
 }
 
@@ -65,9 +63,7 @@ func TestDescribes(t *testing.T) {
 		{"https://other", "https://other/.well-known/oauth-protected-resource", false},
 		{"", place, false},
 	} {
-		if got := describes(c.identifier, c.at, endpoint); got != c.want {
-			t.Errorf("%s at %s: %t", c.identifier, c.at, got)
-		}
+		testkit.Expect(t, c.identifier+" "+c.at, describes(c.identifier, c.at, endpoint), c.want)
 	}
 }
 
@@ -111,9 +107,7 @@ func TestPrivateAddresses(t *testing.T) {
 	if f := wire.AsFault(err); f == nil || f.Kind != wire.Protocol || !strings.Contains(f.Message, "private address 127.0.0.1") {
 		t.Errorf("a private address: %v", err)
 	}
-	if asked.Load() != 0 {
-		t.Error("a request was sent to the private address")
-	}
+	testkit.Expect(t, "requests to the private address", asked.Load(), 0)
 	public, endpoint := context.Background(), context.WithValue(context.Background(), firstKey{}, true)
 	for at, private := range map[string]bool{
 		"127.0.0.1": true, "10.1.2.3": true, "192.168.1.1": true, "169.254.169.254": true, "100.64.0.1": true, "::1": true, "fd00::1": true, "fe80::1": true,

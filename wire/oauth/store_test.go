@@ -47,12 +47,8 @@ func TestBrokenStore(t *testing.T) {
 	if _, err := source.Token(ctx, u, ""); err != enough {
 		t.Errorf("renewed without the lock: %v", err)
 	}
-	if err := l.Keep(ctx); err != enough {
-		t.Errorf("stored without the lock: %v", err)
-	}
-	if err := l.End(ctx, nil); err != enough {
-		t.Errorf("deleted without the lock: %v", err)
-	}
+	testkit.Expect(t, "stored without the lock", l.Keep(ctx), enough)
+	testkit.Expect(t, "deleted without the lock", l.End(ctx, nil), enough)
 	unlock()
 	revoked := &Login{Resource: "https://h/r", Method: methodJWT, Key: "missing", Revocation: "https://h/", secrets: secrets{Access: "t"}}
 	is("revoked", revoked.End(t.Context(), NewClient(transport.Config{})), wire.Usage, "--client-key: open missing")

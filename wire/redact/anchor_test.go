@@ -3,6 +3,8 @@ package redact
 import (
 	"bytes"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // nextAnchor finds all anchors and no other bytes.
@@ -22,7 +24,5 @@ func TestNextAnchor(t *testing.T) {
 			}
 		}
 	}
-	if got := nextAnchor([]byte("the bearer of the news"), 0); got != len("the bearer") {
-		t.Error(got)
-	}
+	testkit.Expect(t, "the place of a scheme", nextAnchor([]byte("the bearer of the news"), 0), len("the bearer"))
 }

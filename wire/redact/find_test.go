@@ -72,9 +72,7 @@ func TestSecretsInStrings(t *testing.T) {
 		if !HasSecret([]byte(in)) {
 			t.Errorf("%q has no secret", in)
 		}
-		if got := string(Spans([]byte(in))); got != want {
-			t.Errorf("%q\n got %q\nwant %q", in, got, want)
-		}
+		testkit.Expect(t, in, string(Spans([]byte(in))), want)
 		if got := string(Text([]byte(in))); strings.Contains(got, "hunter2") || HasSecret([]byte(got)) {
 			t.Errorf("%q: Text returned %q", in, got)
 		}
@@ -120,9 +118,7 @@ func TestPrefixes(t *testing.T) {
 			}
 		}
 	}
-	if known != len(prefixes) {
-		t.Errorf("%d of %d prefixes were tested", known, len(prefixes))
-	}
+	testkit.Expect(t, "prefixes that were tested", known, len(prefixes))
 }
 
 // Messages appear on a tape in this form.
@@ -158,9 +154,7 @@ func TestHostileMessages(t *testing.T) {
 			want = in
 		}
 		got := string(new(Numbering).JSON([]byte(in)))
-		if got != want {
-			t.Errorf("%s\n got %s\nwant %s", in, got, want)
-		}
+		testkit.Expect(t, in, got, want)
 		if suspect, valid := suspicious([]byte(in)); !valid || !suspect && in != want {
 			t.Errorf("%s is not suspicious", in)
 		}

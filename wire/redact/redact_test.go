@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 func TestJSON(t *testing.T) {
@@ -31,9 +33,7 @@ func TestJSON(t *testing.T) {
 		{`plain text`, `plain text`},
 	}
 	for _, test := range tests {
-		if got := string(JSON([]byte(test.in))); got != test.want {
-			t.Errorf("%s\n got %s\nwant %s", test.in, got, test.want)
-		}
+		testkit.Expect(t, test.in, string(JSON([]byte(test.in))), test.want)
 	}
 }
 
@@ -57,9 +57,7 @@ func TestSecretName(t *testing.T) {
 		"password": true, "DB_PASSWORD": true, "api-key": true, "X-Api.Key": true, "accessToken": true, "pwd": true,
 		"user": false, "max_tokens": false, "progressToken": false, "next-token": false, "pwdless": false,
 	} {
-		if got := SecretName(name); got != want {
-			t.Errorf("SecretName(%q) is %v", name, got)
-		}
+		testkit.Expect(t, name, SecretName(name), want)
 	}
 }
 

@@ -3,13 +3,13 @@ package redact
 import (
 	"net/http"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // A secret that was sent is masked in received data, in any spelling. Short values do not count as secrets.
 func TestSent(t *testing.T) {
-	if got := Known("nothing was sent: t0k3n-one"); got != "nothing was sent: t0k3n-one" {
-		t.Error(got)
-	}
+	testkit.Expect(t, "before a secret was sent", Known("nothing was sent: t0k3n-one"), "nothing was sent: t0k3n-one")
 	SentHeader(http.Header{
 		"Authorization": {"Bearer t0k3n-one"}, "Proxy-Authorization": {"Basic YWRhOmh1bnRlci0y"}, "Cookie": {`sid=c00kie-1; x="y"`},
 		"X-Api-Key": {`k3y"two`}, "Accept": {"application/json"},
@@ -22,12 +22,8 @@ func TestSent(t *testing.T) {
 		"sid=c00kie-1; YWRhOmh1bnRlci0y a/b c/d":   "sid=…; … …",
 		"application/json 1 y s1gnature":           "application/json 1 y …",
 	} {
-		if got := Known(in); got != want {
-			t.Errorf("%s\n got %s\nwant %s", in, got, want)
-		}
-		if got := string(KnownBytes([]byte(in))); got != want {
-			t.Errorf("%s: %s", in, got)
-		}
+		testkit.Expect(t, in, Known(in), want)
+		testkit.Expect(t, in, string(KnownBytes([]byte(in))), want)
 	}
 }
 

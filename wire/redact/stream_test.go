@@ -1,8 +1,11 @@
 package redact
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // The output of a Stream contains no secret and does not depend on how its input is divided.
@@ -21,9 +24,7 @@ func TestStream(t *testing.T) {
 		`say "hi` + "\n" + `{"password":"HUSH"}`: `say "hi` + "\n" + `{"password":"…"}`,
 		`{"password":"HU\"SH","id":3}`:           `{"password":"…","id":3}`,
 	} {
-		if got := string(new(Stream).Append(nil, []byte(in))); got != want {
-			t.Errorf("%s\n got %s\nwant %s", in, got, want)
-		}
+		testkit.Expect(t, in, string(new(Stream).Append(nil, []byte(in))), want)
 		if got := string(Text([]byte(in))); strings.Contains(got, "HUSH") {
 			t.Errorf("Text returned %s", got)
 		}
@@ -35,9 +36,7 @@ func TestStream(t *testing.T) {
 				got = s.Append(got, rest[:n])
 				rest = rest[n:]
 			}
-			if string(got) != want {
-				t.Errorf("in pieces of %d: %s, want %s", size, got, want)
-			}
+			testkit.Expect(t, fmt.Sprint("pieces of ", size), string(got), want)
 		}
 		if cut := in[:len(in)/2]; strings.Contains(string(Text([]byte(cut))), "HUSH") {
 			t.Errorf("%s: a secret is not redacted", cut)

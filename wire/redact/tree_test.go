@@ -1,6 +1,10 @@
 package redact
 
-import "testing"
+import (
+	"testing"
+
+	"rpcx/wire/testkit"
+)
 
 func TestNumbering(t *testing.T) {
 	const jwt, key = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
@@ -25,9 +29,7 @@ func TestNumbering(t *testing.T) {
 		{`{"body":"{\"password\":\"x\"}","other":"{\"a\":1}","broken":"{\"password\":"}`, `{"body":"…1","other":"{\"a\":1}","broken":"{\"password\":"}`},
 		{`["Cookie: a=b","Accept: x","invalid token: expected }"]`, `["…1","Accept: x","invalid token: expected }"]`},
 	} {
-		if got := string(new(Numbering).JSON([]byte(c.in))); got != c.want {
-			t.Errorf("%s\n got %s\nwant %s", c.in, got, c.want)
-		}
+		testkit.Expect(t, c.in, string(new(Numbering).JSON([]byte(c.in))), c.want)
 	}
 	n := Numbering{Sessions: true, Last: 4}
 	if got := string(n.JSON([]byte(`{"sessionId":"a","password":"b"}`))); got != `{"sessionId":"a","password":"…5"}` || LastMark([]byte(got)) != 5 {
@@ -38,8 +40,6 @@ func TestNumbering(t *testing.T) {
 		if !is {
 			number = -1
 		}
-		if number != want {
-			t.Errorf("%q: %d, not %d", text, number, want)
-		}
+		testkit.Expect(t, text, number, want)
 	}
 }

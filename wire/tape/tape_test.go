@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -45,12 +46,8 @@ func TestHeader(t *testing.T) {
 	r, err := NewReader(strings.NewReader("\n"+header), "x.tape")
 	testkit.OK(t, err)
 	want := Header{Endpoint: "demo:orders", Dialect: "jsonrpc", Program: "0.9", Started: time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)}
-	if got := r.Header(); got != want {
-		t.Errorf("got %+v", got)
-	}
-	if got := string(want.Append(nil)); got != header {
-		t.Errorf("written: %s", got)
-	}
+	testkit.Expect(t, "the header", r.Header(), want)
+	testkit.Expect(t, "written", string(want.Append(nil)), header)
 }
 
 // Each text is a line in the form that Append writes.
@@ -82,9 +79,7 @@ func TestLines(t *testing.T) {
 		},
 	}
 	for _, tt := range tests {
-		if got := string(tt.want.Append(nil)); got != tt.text+"\n" {
-			t.Errorf("written: %s\nwant     %s", got, tt.text)
-		}
+		testkit.Expect(t, tt.text, string(tt.want.Append(nil)), tt.text+"\n")
 		lines, err := readAll(t, header+tt.text+"\n")
 		tt.want.Number = 2
 		if err != nil || len(lines) != 1 || !reflect.DeepEqual(lines[0], tt.want) {
@@ -203,9 +198,7 @@ func TestReaderAllocatesNothing(t *testing.T) {
 	text := header + strings.Repeat(`{"t":0.25,"conn":1,"dir":"recv","msg":{"jsonrpc":"2.0","method":"x","params":[1,2]}}`+"\n", 2000)
 	r, err := NewReader(strings.NewReader(text), "x.tape")
 	testkit.OK(t, err)
-	if n := testing.AllocsPerRun(1000, func() { _, _ = r.Next() }); n != 0 {
-		t.Errorf("%v allocations a line", n)
-	}
+	testkit.Expect(t, "allocations a line", testing.AllocsPerRun(1000, func() { _, _ = r.Next() }), 0)
 }
 
 func TestWriterAllocatesNothing(t *testing.T) {
@@ -217,9 +210,7 @@ func TestWriterAllocatesNothing(t *testing.T) {
 	for range 3000 { // until the buffers have reached their size
 		w.Record(w.Elapsed(), 1, wire.Recv, msg)
 	}
-	if n := testing.AllocsPerRun(5000, func() { w.Record(w.Elapsed(), 1, wire.Recv, msg) }); n != 0 {
-		t.Errorf("%v allocations a message", n)
-	}
+	testkit.Expect(t, "allocations a message", testing.AllocsPerRun(5000, func() { w.Record(w.Elapsed(), 1, wire.Recv, msg) }), 0)
 }
 
 // Reading a tape returns the recorded messages, without line breaks between tokens.
@@ -245,9 +236,7 @@ func TestWriter(t *testing.T) {
 {"t":0.0132,"dir":"recv","base64":"/w=="}
 {"t":0.0132,"dir":"recv","text":"hello"}
 `
-		if buf.String() != want {
-			t.Errorf("got %s", buf.String())
-		}
+		testkit.Expect(t, "the tape", buf.String(), want)
 	})
 }
 
@@ -270,9 +259,7 @@ func TestFlushing(t *testing.T) {
 			w.Record(w.Elapsed(), 0, wire.Send, []byte("1"))
 		}
 		mu.Lock()
-		if len(writes) != 2 {
-			t.Errorf("at once: %q", writes)
-		}
+		testkit.Expect(t, fmt.Sprint(writes), len(writes), 2)
 		mu.Unlock()
 		time.Sleep(flushDelay + time.Microsecond)
 		synctest.Wait()

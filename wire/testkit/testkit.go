@@ -21,10 +21,10 @@ import (
 )
 
 // Expect compares got with want. what names them in the failure.
-func Expect(t *testing.T, what, got, want string) {
+func Expect[T comparable](t testing.TB, what string, got, want T) {
 	t.Helper()
 	if got != want {
-		t.Errorf("%s:\n got %s\nwant %s", what, got, want)
+		t.Errorf("%s:\n got %v\nwant %v", what, got, want)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 func wantClean(t *testing.T, err error) {
@@ -176,7 +177,5 @@ func TestPairDoesNotAllocate(t *testing.T) {
 		a.Send(msg)
 		b.Recv()
 	}
-	if n := testing.AllocsPerRun(100, func() { a.Send(msg); b.Recv() }); n != 0 {
-		t.Errorf("%v allocations per message", n)
-	}
+	testkit.Expect(t, "allocations per message", testing.AllocsPerRun(100, func() { a.Send(msg); b.Recv() }), 0)
 }

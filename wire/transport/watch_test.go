@@ -44,9 +44,7 @@ func TestRedactURL(t *testing.T) {
 	} {
 		u, err := url.Parse(c.text)
 		testkit.OK(t, err)
-		if got := RedactURL(u); got != c.want {
-			t.Errorf("GOLD %q\n got %q\nwant %q", c.text, got, c.want)
-		}
+		testkit.Expect(t, c.text, RedactURL(u), c.want)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 // A moved, added or removed element and a renamed member are one difference each, and Patch applies it.
@@ -31,9 +32,7 @@ func TestAligned(t *testing.T) {
 			continue
 		}
 		for i := range words {
-			if words[i] != test.words[i] {
-				t.Errorf("%s, %s: %q", test.want, test.got, words)
-			}
+			testkit.Expect(t, test.want+", "+test.got, words[i], test.words[i])
 		}
 		patched := Patch([]byte(test.want), found)
 		if again := r.Compare("", patched, []byte(test.got), &Values{}); len(again) > 0 {

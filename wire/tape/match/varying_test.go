@@ -1,6 +1,10 @@
 package match
 
-import "testing"
+import (
+	"testing"
+
+	"rpcx/wire/testkit"
+)
 
 // Times in the forms of RFC 3339 and HTTP are recognised.
 func TestIsTime(t *testing.T) {
@@ -9,9 +13,7 @@ func TestIsTime(t *testing.T) {
 		`"2026-01-31T12:00:00"`: false, `"2026-01-31"`: false, `"2026-13-31T12:00:00Z"`: false, `"twenty letters, or so"`: false, `""`: false, `20260131120000000000`: false,
 		`"2026-01-31T12:00:00Z, or a little later than that"`: false,
 	} {
-		if isTime([]byte(text)) != want {
-			t.Errorf("%s: %v", text, !want)
-		}
+		testkit.Expect(t, text, isTime([]byte(text)), want)
 	}
 }
 
@@ -28,9 +30,7 @@ func TestBehindTime(t *testing.T) {
 		{`"2026/01/41 12:00:00 ready"`, `"2026/01/41 12:00:01 ready"`, false},
 		{`""`, `""`, false},
 	} {
-		if got := sameAfterTime([]byte(c.want), []byte(c.got)); got != c.same {
-			t.Errorf("%s, %s: %v", c.want, c.got, got)
-		}
+		testkit.Expect(t, c.want+", "+c.got, sameAfterTime([]byte(c.want), []byte(c.got)), c.same)
 	}
 }
 
@@ -40,8 +40,6 @@ func TestNamesThatVary(t *testing.T) {
 		"time": true, "createdAt": true, "updated_at": true, "at": false, "timestampMs": true, "duration_ms": true,
 		"elapsed": true, "tookNanos": true, "ms": false, "s": false, "seconds": false, "": false, "timer": false, "at_ms": false,
 	} {
-		if got := namesTime(name); got != want {
-			t.Errorf("%s: %v", name, got)
-		}
+		testkit.Expect(t, name, namesTime(name), want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -51,14 +52,10 @@ func TestStreamsOfItems(t *testing.T) {
 		t.Error(texts(found))
 	}
 	found := differences(t, read(t, tape), read(t, item("p", 1)+item("q", 1)+item("q", 2)+item("p", 3)))
-	if want := "differs 4 /params/result 2 3 \ndiffers 5 /params/result 3 2 \n"; texts(found) != want {
-		t.Error(texts(found))
-	}
+	testkit.Expect(t, "differences", texts(found), "differs 4 /params/result 2 3 \ndiffers 5 /params/result 3 2 \n")
 	nameless := `< {"jsonrpc":"2.0","method":"x_subscription","params":{"result":1}}` + "\n"
 	found = differences(t, read(t, nameless+item("a", 2)), read(t, item("p", 1)+item("p", 2)))
-	if want := "differs 2 /params/subscription  \"p\" \n"; texts(found) != want {
-		t.Error(texts(found))
-	}
+	testkit.Expect(t, "differences", texts(found), "differs 2 /params/subscription  \"p\" \n")
 }
 
 // posting is an HTTP connection whose exchanges end when the test allows it.
@@ -94,8 +91,6 @@ func TestClientPostsInOrder(t *testing.T) {
 			}
 			p.over <- struct{}{}
 		}
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, <-done)
 	})
 }

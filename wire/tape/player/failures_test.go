@@ -91,9 +91,7 @@ func TestUnreadableTape(t *testing.T) {
 		for n := 0; ; n++ {
 			f.left, f.failed = n, false
 			if err := use(tr); !f.failed {
-				if err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
+				testkit.OK(t, err)
 				break
 			} else if err == nil || !strings.Contains(err.Error(), "reading the tape x.tape: broken") {
 				t.Errorf("%s after %d reads: %v", name, n, err)
@@ -222,9 +220,7 @@ func TestServeClosesFirst(t *testing.T) {
 		if err := here.Send([]byte(`{"method":"exit"}`)); err != nil {
 			t.Fatal("closed before the last message: ", err)
 		}
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, <-ended)
 		if _, err := here.Recv(); err == nil {
 			t.Error("a message arrived after the end")
 		}
@@ -253,9 +249,7 @@ func TestServePosts(t *testing.T) {
 			p := peer{t, client}
 			p.say(`{"jsonrpc":"2.0","id":7,"method":"get","params":{"id":"a","n":1}}`)
 			p.hear(`{"jsonrpc":"2.0","id":7,"result":` + want + `}`)
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
+			testkit.OK(t, <-done)
 		}
 		open, late, lateDone := post()
 		synctest.Wait()

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // After the client has ended a stream or closed, the stream's items and later messages may be missing, and the client does not wait
@@ -49,9 +51,7 @@ func TestLateItems(t *testing.T) {
 				p.hear(`{"jsonrpc":"2.0","id":3,"method":"get"}`)
 				p.say(`{"jsonrpc":"2.0","id":3,"result":7}`)
 			})
-			if got := texts(told(r)); got != test.found {
-				t.Errorf("%s", got)
-			}
+			testkit.Expect(t, "differences", texts(told(r)), test.found)
 		})
 	}
 	short := strings.Join(slices.DeleteFunc(strings.Split(tape, "\n"), func(l string) bool {

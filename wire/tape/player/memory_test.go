@@ -86,9 +86,7 @@ func serveLong(t *testing.T, messages int) (used int64) {
 	}
 	used = testkit.Heap() - before
 	_ = here.Close()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, <-done)
 	return used
 }
 
@@ -121,9 +119,7 @@ func playLong(t *testing.T, messages int) (used int64) {
 		}
 		testkit.OK(t, there.Send([]byte(longAnswer(i, "b"))))
 	}
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, <-done)
 	return used
 }
 
@@ -146,9 +142,7 @@ func differLong(t *testing.T, messages int) int64 {
 	found := make(chan []*Found, 1)
 	go func() {
 		r, err := Client(t.Context(), tr, 0, here, Options{})
-		if err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, err)
 		found <- r
 	}()
 	for i := range messages / 2 {
@@ -229,9 +223,7 @@ func TestOnlyTimesDiffer(t *testing.T) {
 		hear(t, here, request(i, 2027), answer(i))
 	}
 	_ = here.Close()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, <-done)
 }
 
 // Differences of one message share a copy of the value that contains them, because a message can be large.

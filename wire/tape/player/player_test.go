@@ -97,9 +97,7 @@ func serve(t *testing.T, tape string, o Options, talk func(p peer)) (found []mat
 		go func() { done <- s.Serve(t.Context(), there) }()
 		talk(peer{t, here})
 		_ = here.Close()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, <-done)
 	})
 	return found
 }
@@ -158,9 +156,7 @@ func TestServeFirstUnusedThenLast(t *testing.T) {
 			p.hear(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%d}`, 70+i, want))
 		}
 	})
-	if len(found) > 0 {
-		t.Error(texts(found))
-	}
+	testkit.Expect(t, "differences", texts(found), "")
 }
 
 func TestServeUnknown(t *testing.T) {
@@ -254,16 +250,12 @@ func TestServeEndsStream(t *testing.T) {
 			p.hear(`{"jsonrpc":"2.0","method":"other","params":{}}`)
 		}
 	})
-	if len(found) > 0 {
-		t.Error(texts(found))
-	}
+	testkit.Expect(t, "differences", texts(found), "")
 	found = serve(t, stream, Options{Speed: 1}, func(p peer) {
 		p.say(`{"jsonrpc":"2.0","id":"b","method":"x_unsubscribe","params":["0x2"]}`)
 		p.hear(`{"jsonrpc":"2.0","id":"b","error":{"code":-32601,"message":"not on the tape: no request has this method; did you mean x_subscribe?","data":{"line":0,"differences":[]}}}`)
 	})
-	if len(found) != 1 {
-		t.Error(texts(found))
-	}
+	testkit.Expect(t, texts(found), len(found), 1)
 }
 
 // approve has a call by the server, a notification, and a response that is sent after both.
@@ -294,9 +286,7 @@ func TestServeCausally(t *testing.T) {
 		p.say(`{"jsonrpc":"2.0","method":"bye"}`)
 		p.hear(`{"jsonrpc":"2.0","method":"bye"}`)
 	})
-	if len(found) > 0 {
-		t.Error(texts(found))
-	}
+	testkit.Expect(t, "differences", texts(found), "")
 }
 
 // A response that follows a later request on the tape waits for that request, but not forever.
@@ -342,9 +332,7 @@ func TestServePace(t *testing.T) {
 		start := time.Now()
 		p.say(`{"jsonrpc":"2.0","id":1,"method":"get","params":{"id":"a","n":1}}`)
 		p.hear(`{"jsonrpc":"2.0","id":1,"result":10}`)
-		if took := time.Since(start); took != 500*time.Millisecond {
-			t.Errorf("took %v", took)
-		}
+		testkit.Expect(t, "the duration", time.Since(start), 500*time.Millisecond)
 	})
 }
 
@@ -365,9 +353,7 @@ func TestServeApart(t *testing.T) {
 			t.Errorf("together after %v", took)
 		}
 		p.hear(`{"jsonrpc":"2.0","id":1,"result":null}`)
-		if took := time.Since(start); took != maxApart {
-			t.Errorf("apart by %v", took)
-		}
+		testkit.Expect(t, "the duration", time.Since(start), maxApart)
 	})
 }
 
@@ -411,9 +397,7 @@ func TestClient(t *testing.T) {
 		p.hear(`{"jsonrpc":"2.0","method":"bye"}`)
 		p.say(`{"jsonrpc":"2.0","method":"bye"}`)
 	})
-	if len(r) > 0 {
-		t.Error(texts(told(r)))
-	}
+	testkit.Expect(t, "differences", texts(told(r)), "")
 }
 
 // Values that the server generates return in requests. They are not differences.
@@ -430,9 +414,7 @@ func TestClientCarriesOver(t *testing.T) {
 		p.hear(`{"jsonrpc":"2.0","id":2,"method":"eth_unsubscribe","params":["0xbb"]}`)
 		p.say(`{"jsonrpc":"2.0","id":2,"result":true}`)
 	})
-	if len(r) > 0 {
-		t.Error(texts(told(r)))
-	}
+	testkit.Expect(t, "differences", texts(told(r)), "")
 }
 
 func TestClientDifferences(t *testing.T) {
@@ -510,9 +492,7 @@ func TestClientDifferences(t *testing.T) {
 				p.say(msg)
 			}
 		})
-		if got := texts(told(r)); got != tt.want {
-			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.want)
-		}
+		testkit.Expect(t, tt.name, texts(told(r)), tt.want)
 	}
 	for _, tt := range tests {
 		r := client(t, tape, Options{AnswerTimeout: time.Second}, talk(tt.notes...))
@@ -527,9 +507,7 @@ func TestClientDifferences(t *testing.T) {
 			got = strings.Replace(got, "extra 5", "extra 3", 1)
 			got = strings.Replace(got, "extra 4", "extra 3", 1)
 		}
-		if got != tt.want {
-			t.Errorf("%v:\n got %s\nwant %s", tt.notes, got, tt.want)
-		}
+		testkit.Expect(t, fmt.Sprint(tt.notes), got, tt.want)
 	}
 }
 
@@ -540,9 +518,7 @@ func TestDiff(t *testing.T) {
 	}
 	b := read(t, strings.Replace(strings.ReplaceAll(approve, `"id":5`, `"id":"z"`), `"done"`, `"gone"`, 1))
 	found := differences(t, a, b)
-	if want := "differs 8 /result \"done\" \"gone\" \n"; texts(found) != want {
-		t.Error(texts(found))
-	}
+	testkit.Expect(t, "differences", texts(found), "differs 8 /result \"done\" \"gone\" \n")
 }
 
 // Status requests for a running job are not compared if their numbers differ, even if the client asks again after the job's end.
@@ -593,9 +569,7 @@ func TestDiffInPlace(t *testing.T) {
 	}
 	for _, tt := range tests {
 		found := differences(t, read(t, a), read(t, strings.ReplaceAll(a, tt.old, tt.changed)))
-		if texts(found) != tt.want {
-			t.Errorf("%s:\n got %s\nwant %s", tt.changed, texts(found), tt.want)
-		}
+		testkit.Expect(t, tt.changed, texts(found), tt.want)
 	}
 }
 
@@ -611,10 +585,7 @@ func TestClientLate(t *testing.T) {
 		p.say(`{"jsonrpc":"2.0","id":1,"result":1}`)
 		p.say(`{"jsonrpc":"2.0","id":2,"result":2}`)
 	})
-	want := "extra 0   {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1} \nmissing 3  {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}  \n"
-	if texts(told(r)) != want {
-		t.Error(texts(told(r)))
-	}
+	testkit.Expect(t, "differences", texts(told(r)), "extra 0   {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1} \nmissing 3  {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}  \n")
 }
 
 // A server can send a message after an unmatched or invalid response.
@@ -629,10 +600,7 @@ func TestServeStray(t *testing.T) {
 		p.say(`{"x":1}`)
 		p.hear(`{"jsonrpc":"2.0","id":1,"result":"done"}`)
 	})
-	want := "extra 0   {\"jsonrpc\":\"2.0\",\"id\":9,\"result\":true} it is not the response to a call\ndiffers 6 /id 5 \"5\" \nextra 0   {\"x\":1} it is not a message of this dialect\n"
-	if texts(found) != want {
-		t.Error(texts(found))
-	}
+	testkit.Expect(t, "differences", texts(found), "extra 0   {\"jsonrpc\":\"2.0\",\"id\":9,\"result\":true} it is not the response to a call\ndiffers 6 /id 5 \"5\" \nextra 0   {\"x\":1} it is not a message of this dialect\n")
 }
 
 // Equal requests can be answered in any order while both are pending.
@@ -663,14 +631,10 @@ func TestEqualRequests(t *testing.T) {
 				p.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%d}`, n+1, result))
 			}
 		})
-		if len(r) > 0 {
-			t.Errorf("%v: %s", order, texts(told(r)))
-		}
+		testkit.Expect(t, fmt.Sprint(order), texts(told(r)), "")
 	}
 	found := differences(t, read(t, tape), read(t, strings.Replace(tape, "20", "21", 1)))
-	if want := "differs 6 /result 20 21 \n"; texts(found) != want {
-		t.Error(texts(found))
-	}
+	testkit.Expect(t, "differences", texts(found), "differs 6 /result 20 21 \n")
 }
 
 func TestCheck(t *testing.T) {
@@ -690,8 +654,6 @@ func TestCheck(t *testing.T) {
 	}
 	set := map[string]json.RawMessage{"password": json.RawMessage(`"x"`), "q": json.RawMessage("1")}
 	for _, tape := range []string{tests[4].tape, tests[5].tape} {
-		if err := CheckClient(read(t, tape), Options{Set: set}); err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, CheckClient(read(t, tape), Options{Set: set}))
 	}
 }

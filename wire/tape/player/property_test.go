@@ -162,9 +162,7 @@ func playBoth(t *testing.T, seed uint64, text []byte) {
 	if len(server)+len(client) > 0 {
 		t.Errorf("seed %d:\nclient: %s\nserver: %s\n%s", seed, texts(client), texts(server), text)
 	}
-	if err := w.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, w.Close())
 	if differ := differences(t, load(t, text), load(t, b.Bytes())); len(differ) > 0 {
 		t.Errorf("seed %d:\n%s\n%s\nbecame\n%s", seed, texts(differ), text, b.Bytes())
 	}

@@ -12,6 +12,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -78,12 +79,8 @@ func TestPresence(t *testing.T) {
 					go respond(there)
 					return Client(ctx, read(t, tapeOf(lines, test.timed)), n, c, o)
 				})
-				if err != nil {
-					t.Error(err)
-				}
-				if got := strings.Join(log.all, ", "); got != want {
-					t.Errorf("got  %s\nwant %s", got, want)
-				}
+				testkit.OK(t, err)
+				testkit.Expect(t, "the order", strings.Join(log.all, ", "), want)
 				if got := time.Since(began); int(got.Seconds()) != test.seconds {
 					t.Errorf("it took %v", got)
 				}

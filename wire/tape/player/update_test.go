@@ -64,9 +64,7 @@ func TestUpdate(t *testing.T) {
 {"t":0,"conn":2,"dir":"recv","match":".method == \"c\""}
 {"t":0,"conn":3,"dir":"recv","msg":{"n":5}}
 `
-	if out.String() != want {
-		t.Errorf("got\n%s", out.String())
-	}
+	testkit.Expect(t, "the tape", out.String(), want)
 	out.Reset()
 	if err := Update(&out, tr, [][]*Found{nil, nil, nil}); err != nil || strings.Count(out.String(), "\n") != strings.Count(in, "\n") {
 		t.Errorf("%v, got\n%s", err, out.String())

@@ -20,9 +20,7 @@ func taped(t *testing.T, o Options, use func(c *Conn)) (lines []string) {
 	testkit.OK(t, err)
 	c := r.Conn(tape.Open{}, false)
 	use(c)
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, r.Close())
 	b, err := os.ReadFile(o.File)
 	testkit.OK(t, err)
 	for line := range strings.Lines(string(b)) {
@@ -84,11 +82,7 @@ func TestPiecesInOrder(t *testing.T) {
 		send([]byte("behind"))
 	}
 	want := "send key ey|recv an answer|send {one}| a note|recv the last|send behind"
-	if got := strings.Join(taped(t, Options{}, pieces), "|"); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	testkit.Expect(t, "the pieces", strings.Join(taped(t, Options{}, pieces), "|"), want)
 	want = " recorded with --no-redact: this tape may contain secrets|" + want
-	if got := strings.Join(taped(t, Options{Plain: true}, pieces), "|"); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	testkit.Expect(t, "the pieces without redaction", strings.Join(taped(t, Options{Plain: true}, pieces), "|"), want)
 }

@@ -28,9 +28,7 @@ func TestNoAllocation(t *testing.T) {
 	for range 5000 {
 		c.Message(wire.Recv, item)
 	}
-	if n := testing.AllocsPerRun(5000, func() { c.Message(wire.Recv, item) }); n != 0 {
-		t.Errorf("%v allocations a message", n)
-	}
+	testkit.Expect(t, "allocations a message", testing.AllocsPerRun(5000, func() { c.Message(wire.Recv, item) }), 0)
 }
 
 func TestRedaction(t *testing.T) {
@@ -100,9 +98,7 @@ func TestSplit(t *testing.T) {
 	for range 2 {
 		r.Conn(tape.Open{}, true).Message(wire.Send, []byte("1"))
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, r.Close())
 	for _, name := range []string{"x-1.tape", "x-2.tape"} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || !bytes.HasSuffix(b, []byte(`"dir":"recv","msg":1}`+"\n")) || strings.Contains(string(b), `"conn"`) {
@@ -152,9 +148,7 @@ func TestExistingTapes(t *testing.T) {
 		got := fmt.Sprint(err)
 		if err == nil {
 			r.Conn(tape.Open{}, false)
-			if err := r.Close(); err != nil {
-				t.Error(err)
-			}
+			testkit.OK(t, r.Close())
 			f, _ := os.Open("x.tape")
 			lines, err := tape.NewReader(f, "x.tape")
 			var last tape.Line

@@ -128,8 +128,6 @@ func TestEventStreamOfOlderHTTP(t *testing.T) {
 {"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":1}}
 `), "x", rules)
 		testkit.OK(t, err)
-		if got := tr.Tracks[0].Events; got != want {
-			t.Errorf("status %s: the event stream is requested after %d entries, want %d", status, got, want)
-		}
+		testkit.Expect(t, status, tr.Tracks[0].Events, want)
 	}
 }

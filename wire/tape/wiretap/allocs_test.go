@@ -53,9 +53,7 @@ func passBlocks(t testing.TB, n int) int64 {
 	testkit.OK(t, err)
 	server := newSource(n)
 	_ = Pass(Bytes(&source{}, wire.Options{}), Bytes(server, wire.Options{}), framing.Line, r.Conn(tape.Open{}, false), nil)
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, r.Close())
 	return int64(n) * int64(len(server.block))
 }
 

@@ -153,9 +153,7 @@ func TestClientsThatClose(t *testing.T) {
 	if msg, err := client.Recv(); !strings.Contains(string(msg), "in time") {
 		t.Errorf("got %s, %v", msg, err)
 	}
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, <-ended)
 	if ids, _, _ := posts.sized(); ids != maxLeft-1 {
 		t.Errorf("%d ids are stored after a late response, want %d", ids, maxLeft-1)
 	}
@@ -257,9 +255,7 @@ func TestPostsWithTheSameID(t *testing.T) {
 		if got, err := all[i].client.Recv(); string(got) != all[i].want {
 			t.Errorf("got %s (%v), want %s", got, err, all[i].want)
 		}
-		if err := <-all[i].ended; err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, <-all[i].ended)
 	}
 	if ids, _, waits := posts.sized(); ids > 0 || waits {
 		t.Errorf("%d ids are stored, a POST waits: %t", ids, waits)
@@ -303,9 +299,7 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 	}
 	close(d.gone)
 	for _, end := range []chan error{done, ended} {
-		if err := <-end; err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, <-end)
 	}
 }
 
@@ -320,9 +314,7 @@ func TestAMessageIsQueuedUntilItsClientAcceptsIt(t *testing.T) {
 		defer posts.mu.Unlock()
 		return posts.queued
 	}
-	if n := queued(); n != len(answer) {
-		t.Errorf("%d bytes are queued, want %d", n, len(answer))
-	}
+	testkit.Expect(t, "queued bytes", queued(), len(answer))
 	close(d.gone)
 	if err := <-done; err != nil || queued() != 0 {
 		t.Errorf("%d bytes are queued after the POST, which ended with %v", queued(), err)
@@ -342,9 +334,7 @@ func TestTooMuchIsQueued(t *testing.T) {
 			t.Errorf("a POST waits: %t, %d bytes are queued", waits, posts.queued)
 		}
 		close(d.gone)
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, <-done)
 		_ = server.Close()
 	})
 }
@@ -367,9 +357,7 @@ func TestPostsToHTTP(t *testing.T) {
 		msg, _ := client.Recv()
 		got += string(msg)
 	}
-	if err := <-ended; err != io.ErrUnexpectedEOF {
-		t.Error(err)
-	}
+	testkit.Expect(t, "the error", <-ended, io.ErrUnexpectedEOF)
 	want := `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}` + "\n" + `{"dir":"recv","msg":{"jsonrpc":"2.0","method":"n"}}` + "\n" + `{"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":2}}`
 	if tape := read(); got != `{"jsonrpc":"2.0","method":"n"}{"jsonrpc":"2.0","id":1,"result":2}` || !strings.Contains(tape, want) {
 		t.Errorf("%s\n%s", got, tape)

@@ -30,9 +30,7 @@ func record(t *testing.T) (*recorder.Recorder, func() string) {
 	testkit.OK(t, err)
 	return r, func() string {
 		t.Helper()
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, r.Close())
 		b, err := os.ReadFile(file)
 		testkit.OK(t, err)
 		lines := strings.SplitAfter(string(b), "\n")
@@ -82,9 +80,7 @@ func TestBytes(t *testing.T) {
 	if string(got) != down || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, <-done)
 	want := `{"open":{}}
 {"dir":"send","msg":{"id":1,"password":"…1"}}
 {"dir":"send","msg":[1]}
@@ -94,9 +90,7 @@ func TestBytes(t *testing.T) {
 {"dir":"recv","text":" bye"}
 {"dir":"send","close":{"clean":true}}
 `
-	if tape := read(); tape != want {
-		t.Errorf("got\n%s", tape)
-	}
+	testkit.Expect(t, "the tape", read(), want)
 }
 
 // An invalid frame does not end the conversation.
@@ -243,9 +237,7 @@ func TestSendable(t *testing.T) {
 	for code, want := range map[int]bool{
 		-1: false, 0: false, 999: false, 1000: true, 1003: true, 1004: false, 1005: false, 1006: false, 1007: true, 1014: true, 1015: false, 1016: true, 4999: true, 5000: false,
 	} {
-		if sendable(code) != want {
-			t.Errorf("%d: %v", code, !want)
-		}
+		testkit.Expect(t, fmt.Sprint(code), sendable(code), want)
 	}
 }
 
@@ -286,9 +278,7 @@ func TestCloseCodesPass(t *testing.T) {
 			}
 			r, _ := record(t)
 			_ = Pass(sides[0], sides[1], nil, r.Conn(tape.Open{}, false), nil)
-			if other.first != want {
-				t.Errorf("%d of side %d: %q, want %q", code, d, other.first, want)
-			}
+			testkit.Expect(t, fmt.Sprint(code, " ", d), other.first, want)
 		}
 	}
 }

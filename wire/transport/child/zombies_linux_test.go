@@ -62,8 +62,6 @@ func TestAliveIn(t *testing.T) {
 		{"cut off", []byte("12 (sleep"), false},
 		{"empty", nil, false},
 	} {
-		if got := aliveIn(7, c.stat); got != c.want {
-			t.Errorf("%s: alive %v", c.what, got)
-		}
+		testkit.Expect(t, c.what, aliveIn(7, c.stat), c.want)
 	}
 }

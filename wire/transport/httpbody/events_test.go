@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // events reads all events of a stream.
@@ -88,14 +89,10 @@ func TestReadEventsDoesNotWait(t *testing.T) {
 		go func() { done <- Events(r, 1000, nil, func(b []byte) { got <- string(b) }) }()
 		for _, s := range []string{"1", "2"} {
 			io.WriteString(w, "data: "+s+end+end)
-			if g := <-got; g != s {
-				t.Errorf("%q: got %q, want %q", end, g, s)
-			}
+			testkit.Expect(t, end, <-got, s)
 		}
 		w.Close()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, <-done)
 	}
 }
 

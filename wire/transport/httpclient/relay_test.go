@@ -36,9 +36,7 @@ func TestEndToEnd(t *testing.T) {
 		left = append(left, name)
 	}
 	slices.Sort(left)
-	if got := strings.Join(left, " "); got != "Accept Authorization X-Three" {
-		t.Error(got)
-	}
+	testkit.Expect(t, "the headers", strings.Join(left, " "), "Accept Authorization X-Three")
 	if h.Get("X-One") == "" {
 		t.Error("the original headers were changed")
 	}
@@ -253,9 +251,7 @@ func TestRelayOfFailures(t *testing.T) {
 	// A client that has disconnected is no reason to warn.
 	ctx, cancel := context.WithCancel(t.Context())
 	req = httptest.NewRequestWithContext(ctx, "POST", "/", nil)
-	if err := relayTo(t, abort).Pass(httptest.NewRecorder(), req, []byte("{}"), func(wire.Direction, []byte) { cancel() }); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, relayTo(t, abort).Pass(httptest.NewRecorder(), req, []byte("{}"), func(wire.Direction, []byte) { cancel() }))
 }
 
 type brokenWriter struct{ http.ResponseWriter }

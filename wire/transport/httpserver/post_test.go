@@ -32,9 +32,7 @@ func TestPostSecondMessageAfterALargeOne(t *testing.T) {
 		go c.serve()
 		began := time.Now()
 		for range 3 {
-			if err := c.Send(bytes.Repeat([]byte("1"), 2*maxUnsent)); err != nil {
-				t.Error(err)
-			}
+			testkit.OK(t, c.Send(bytes.Repeat([]byte("1"), 2*maxUnsent)))
 		}
 		if took := time.Since(began); took > 0 {
 			t.Errorf("Send took %v", took)
@@ -87,14 +85,10 @@ func TestRequestsThatAreNotAccepted(t *testing.T) {
 		requestsTo(l).ServeHTTP(got, r)
 		return got.Code
 	}
-	if got := status(iotest.ErrReader(errors.New("broken"))); got != http.StatusBadRequest {
-		t.Errorf("a body that cannot be read: status %d", got)
-	}
+	testkit.Expect(t, "a body that cannot be read: status", status(iotest.ErrReader(errors.New("broken"))), http.StatusBadRequest)
 	l.Close()
 	for _, msg := range []string{`{"id":1,"method":"begin"}`, `{"id":1,"method":"m"}`} {
-		if got := status(strings.NewReader(msg)); got != http.StatusServiceUnavailable {
-			t.Errorf("%s: status %d", msg, got)
-		}
+		testkit.Expect(t, fmt.Sprint(msg), status(strings.NewReader(msg)), http.StatusServiceUnavailable)
 	}
 	if n := len(requestsTo(l).sessions.byID); n > 0 {
 		t.Errorf("%d sessions were begun", n)

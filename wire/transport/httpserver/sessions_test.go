@@ -77,17 +77,13 @@ func TestSessionStandingStreamLasts(t *testing.T) {
 		OnExchange(func(transport.Exchange))
 	}).OnExchange(func(x transport.Exchange) { told <- x.Request.Method })
 	standing := client(http.MethodGet, "")
-	if got := <-told; got != http.MethodGet {
-		t.Errorf("the exchange is %q", got)
-	}
+	testkit.Expect(t, "the method of the exchange", <-told, http.MethodGet)
 	if text, err := io.ReadAll(replaced.Body); err != nil || len(text) > 0 { // the standing stream has one reader
 		t.Errorf("%q, %v", text, err)
 	}
 	time.Sleep(60 * time.Millisecond) // three times the limit
 	testkit.OK(t, conn.Send([]byte(`{"method":"news"}`)))
-	if got := firstEvent(standing); got != `data: {"method":"news"}` {
-		t.Errorf("%q", got)
-	}
+	testkit.Expect(t, "the event", firstEvent(standing), `data: {"method":"news"}`)
 }
 
 // Each refused request in a session is logged with the reason.
@@ -117,9 +113,7 @@ func TestSessionRefusalsAreLogged(t *testing.T) {
 		{http.MethodDelete, "", nil, 204, ""},
 		{http.MethodPost, `{"id":4,"method":"m"}`, nil, 404, "no such session"},
 	} {
-		if got := client(c.method, c.body, c.header...).StatusCode; got != c.status {
-			t.Errorf("%v: status %d", c, got)
-		}
+		testkit.Expect(t, fmt.Sprint(c), client(c.method, c.body, c.header...).StatusCode, c.status)
 		if c.why == "" {
 			continue
 		}
@@ -240,15 +234,9 @@ func TestSessionIdles(t *testing.T) {
 	if _, err := rests.Recv(); err == nil || !strings.Contains(err.Error(), "idle for too long") {
 		t.Errorf("an idle session: %v", err)
 	}
-	if got := restsIn(http.MethodPost, `{"id":2,"method":"x"}`).StatusCode; got != http.StatusNotFound {
-		t.Errorf("the client of the idle session got %d", got)
-	}
-	if err := reads.Send([]byte(`{"method":"news"}`)); err != nil {
-		t.Errorf("the session with a reader: %v", err)
-	}
-	if got := firstEvent(standing); got != `data: {"method":"news"}` {
-		t.Errorf("the reader got %q", got)
-	}
+	testkit.Expect(t, "the client of the idle session", restsIn(http.MethodPost, `{"id":2,"method":"x"}`).StatusCode, http.StatusNotFound)
+	testkit.OK(t, reads.Send([]byte(`{"method":"news"}`)))
+	testkit.Expect(t, "the event", firstEvent(standing), `data: {"method":"news"}`)
 	standing.Body.Close()
 	if _, err := reads.Recv(); err == nil || !strings.Contains(err.Error(), "idle for too long") {
 		t.Errorf("a session whose reader has closed: %v", err)

@@ -224,9 +224,7 @@ func TestExecManyAtOnce(t *testing.T) {
 			}
 			defer c.Close()
 			msg := fmt.Appendf(nil, "[%d]", i)
-			if err := c.Send(msg); err != nil {
-				t.Error(err)
-			}
+			testkit.Expect(t, "Send", c.Send(msg), nil)
 			if got, err := c.Recv(); err != nil || !bytes.Equal(got, msg) {
 				t.Errorf("%s was echoed as %s, %v", msg, got, err)
 			}

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -147,9 +148,7 @@ func TestHTTPAnswers(t *testing.T) {
 			}
 			c.Close()
 			want := `POST /rpc?k=hidden application/json application/json, text/event-stream a, b {"id":1,"method":"m"}`
-			if asked != want {
-				t.Errorf("the server got %q, want %q", asked, want)
-			}
+			testkit.Expect(t, "the request", asked, want)
 		})
 	}
 }
@@ -254,9 +253,7 @@ func TestHTTPConnectionsAndSession(t *testing.T) {
 	if !slices.Equal(sessions, []string{"", "s1", "s2"}) {
 		t.Errorf("sessions %q", sessions)
 	}
-	if conns.Load() != 1 {
-		t.Errorf("%d connections for three exchanges in a row", conns.Load())
-	}
+	testkit.Expect(t, "connections for three exchanges in a row", conns.Load(), 1)
 }
 
 func TestHTTPCancel(t *testing.T) {
@@ -286,8 +283,8 @@ func TestHTTPCancel(t *testing.T) {
 				_, err := c.Recv()
 				wantClose(t, err, 0, true)
 				wantFault(t, c.Send([]byte("1")), wire.Closed)
-			} else if err != context.Canceled {
-				t.Errorf("ended with %v", err)
+			} else {
+				testkit.Expect(t, "the error", err, context.Canceled)
 			}
 			<-hungUp
 			wg.Wait()
@@ -309,9 +306,7 @@ func TestHTTPSendAndRecv(t *testing.T) {
 	for _, want := range []string{"1", "2"} {
 		wantRecv(t, c, want)
 	}
-	if err := <-sent; err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, <-sent)
 	go c.Close()
 	_, err := c.Recv()
 	wantClose(t, err, 0, true)

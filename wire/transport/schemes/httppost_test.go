@@ -117,9 +117,7 @@ func TestPostAnswerThatTakesTime(t *testing.T) {
 		t.Errorf("%q %v", got, err)
 	}
 	for _, s := range []string{"1", "2"} {
-		if err := c.Send([]byte(s)); err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, c.Send([]byte(s)))
 	}
 	got = make([]byte, len("data: 1\n\ndata: 2\n\n"))
 	if _, err := io.ReadFull(resp.Body, got); err != nil || string(got) != "data: 1\n\ndata: 2\n\n" {

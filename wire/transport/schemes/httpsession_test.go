@@ -83,9 +83,7 @@ func TestHTTPSession(t *testing.T) {
 		}
 	}
 	want := `{"jsonrpc":"2.0","method":"progress"} {"jsonrpc":"2.0","id":2,"result":"late"}`
-	if got := strings.Join(post(`{"jsonrpc":"2.0","id":2,"method":"work"}`), " "); got != want {
-		t.Errorf("the response is %s, want %s", got, want)
-	}
+	testkit.Expect(t, "the response", strings.Join(post(`{"jsonrpc":"2.0","id":2,"method":"work"}`), " "), want)
 	start := time.Now()
 	if err := conn.Close(); err != nil || time.Since(start) > 3*time.Second {
 		t.Errorf("Close took %v: %v", time.Since(start), err)
@@ -135,9 +133,7 @@ func TestHTTPSessionRefused(t *testing.T) {
 	if got, err := exchange(t, conn, `{"jsonrpc":"2.0","id":1,"method":"cut"}`); err != nil || len(got) != 1 { // cannot be resumed
 		t.Error(got, err)
 	}
-	if err := conn.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, conn.Close())
 	over := false
 	if s.ReadEvents(func() { over = true }); !over {
 		t.Error("after Close, there is an event stream")
@@ -230,14 +226,10 @@ func TestHTTPSessionIsEndedByDelete(t *testing.T) {
 			t.Error(err)
 		}
 		for range 2 {
-			if err := conn.Close(); err != nil {
-				t.Error(err)
-			}
+			testkit.OK(t, conn.Close())
 		}
 		server.Close()
-		if got := deletes.Load(); got != c.deletes {
-			t.Errorf("%+v: %d DELETE requests", c, got)
-		}
+		testkit.Expect(t, fmt.Sprint(c), deletes.Load(), c.deletes)
 	}
 }
 
@@ -293,9 +285,7 @@ func TestHTTPOlderSSE(t *testing.T) {
 		if f := wire.AsFault(err); f != nil {
 			end = string(f.Kind)
 		}
-		if text := fmt.Sprint(got, " ", end); text != want {
-			t.Errorf("the server %s: %s, not %s (%v)", does, text, want, err)
-		}
+		testkit.Expect(t, fmt.Sprint(does, err), fmt.Sprint(got, " ", end), want)
 		cancel()
 		_ = conn.Close()
 		s.Close()

@@ -237,9 +237,7 @@ func TestListenerCloseLeavesConnections(t *testing.T) {
 	if err := <-errs; err != net.ErrClosed {
 		t.Errorf("Accept: %v", err)
 	}
-	if err := far.Send([]byte("1")); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, far.Send([]byte("1")))
 	wantRecv(t, c, "1")
 	if n, err := unused.Read(make([]byte, 1)); err == nil {
 		t.Errorf("%d bytes on a connection without a request", n)

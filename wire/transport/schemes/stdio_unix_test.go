@@ -115,9 +115,7 @@ func TestStdioListener(t *testing.T) {
 			outW, outR := rawPair(t, kind)
 			useStdio(t, inR, outW)
 			l := listening(t, "stdio:", transport.Config{})
-			if l.Endpoint() != "" {
-				t.Errorf("Endpoint returns %q, want none", l.Endpoint())
-			}
+			testkit.Expect(t, "the endpoint", l.Endpoint(), "")
 			c := mustAccept(t, l)
 			again := make(chan error, 1)
 			go func() { _, err := l.Accept(); again <- err }()

@@ -166,9 +166,7 @@ func TestListenerClose(t *testing.T) {
 		}
 		done := make(chan error, 1)
 		go func() { _, err := l.Accept(); done <- err }()
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, l.Close())
 		l.Close()
 		if err := <-done; !errors.Is(err, net.ErrClosed) {
 			t.Errorf("%s: Accept returned %v", address, err)

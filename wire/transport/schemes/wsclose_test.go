@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -65,9 +66,7 @@ func TestWSCloseWith(t *testing.T) {
 	got := recvError(far)
 	c.(wire.CloserWith).CloseWith(4001, strings.Repeat("é", 200))
 	ce := wantClose(t, <-got, 4001, false)
-	if ce.Reason != strings.Repeat("é", 61) {
-		t.Errorf("reason %q", ce.Reason)
-	}
+	testkit.Expect(t, "reason", ce.Reason, strings.Repeat("é", 61))
 }
 
 func TestWSPing(t *testing.T) {

@@ -87,9 +87,7 @@ func TestWSIdle(t *testing.T) {
 	}
 	close(next)
 	c.Close()
-	if idle != 1 {
-		t.Error("Close called OnIdle's function")
-	}
+	testkit.Expect(t, "calls of OnIdle's function", idle, 1)
 }
 
 func TestWSManySenders(t *testing.T) {
@@ -102,9 +100,7 @@ func TestWSManySenders(t *testing.T) {
 	for i := range senders {
 		wg.Go(func() {
 			for j := range each {
-				if err := c.Send(fmt.Appendf(nil, `{"from":%d,"n":%d,"pad":"%s"}`, i, j, strings.Repeat("p", i*1000))); err != nil {
-					t.Error(err)
-				}
+				testkit.Expect(t, "Send", c.Send(fmt.Appendf(nil, `{"from":%d,"n":%d,"pad":"%s"}`, i, j, strings.Repeat("p", i*1000))), nil)
 			}
 		})
 	}

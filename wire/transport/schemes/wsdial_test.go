@@ -78,9 +78,7 @@ func TestWSRequest(t *testing.T) {
 	if h := req.Header; h.Get("Cookie") != "a=1, b=2; c=3" || strings.Join(h["X-Two"], "|") != "one, two|three" {
 		t.Errorf("headers %q", h)
 	}
-	if req.Header.Get("Sec-Websocket-Extensions") != "" {
-		t.Error("compression is offered")
-	}
+	testkit.Expect(t, "the extensions that are offered", req.Header.Get("Sec-Websocket-Extensions"), "")
 }
 
 func TestWSRedirect(t *testing.T) {
@@ -245,9 +243,7 @@ func TestTLS(t *testing.T) {
 				if tt.kind != "" {
 					wantFault(t, err, tt.kind, tt.words...)
 				}
-				if got := strings.Contains(warned.String(), "not verified"); got != tt.warned {
-					t.Errorf("warnings: %q", warned.String())
-				}
+				testkit.Expect(t, warned.String(), strings.Contains(warned.String(), "not verified"), tt.warned)
 			})
 		}
 	}
@@ -321,12 +317,8 @@ func TestWSSubprotocols(t *testing.T) {
 			if tt.header != nil {
 				want = "x,y"
 			}
-			if got := <-offered; got != want {
-				t.Errorf("offered %q, want %q", got, want)
-			}
-			if got := warned.String() != ""; got != tt.warned {
-				t.Errorf("warnings: %q", warned.String())
-			}
+			testkit.Expect(t, "offered", <-offered, want)
+			testkit.Expect(t, warned.String(), warned.String() != "", tt.warned)
 		})
 	}
 }

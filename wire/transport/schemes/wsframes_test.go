@@ -93,7 +93,5 @@ func TestWSMessageIsKeptWhileClosing(t *testing.T) {
 		t.Errorf("a second message is buffered: %.40q…", more)
 	}
 	c.Close()
-	if string(got) != first {
-		t.Errorf("the message changed to %.40q…", got)
-	}
+	testkit.Expect(t, "the message after Close", string(got), first)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -93,9 +94,7 @@ func wantFault(t *testing.T, err error, kind wire.FaultKind, words ...string) *w
 	if f == nil {
 		t.Fatalf("got %T %v, want a Fault of kind %s", err, err, kind)
 	}
-	if f.Kind != kind {
-		t.Errorf("kind %s, want %s: %v", f.Kind, kind, err)
-	}
+	testkit.Expect(t, fmt.Sprint(err), f.Kind, kind)
 	text := f.Message + " " + f.Hint
 	for _, w := range words {
 		if !strings.Contains(text, w) {

@@ -3,6 +3,7 @@ package schemes
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -66,14 +67,10 @@ func sendsFrames(t *testing.T, send func(c wire.Conn, messages []string) error) 
 	}
 	testkit.OK(t, send(c, messages))
 	for i, n := range sizes {
-		if msg := <-got; msg != strings.Repeat(string(rune('a'+i)), n) {
-			t.Errorf("a message of %d bytes arrived as %d bytes: %.40q", n, len(msg), msg)
-		}
+		testkit.Expect(t, fmt.Sprint(n), <-got, strings.Repeat(string(rune('a'+i)), n))
 	}
 	c.Close()
-	if code := <-got; code != string(rune(finClose)) {
-		t.Errorf("the last frame is %q, not a close frame", code)
-	}
+	testkit.Expect(t, "the last frame", <-got, string(rune(finClose)))
 	if err := send(c, []string{"late"}); err == nil {
 		t.Error("a message was sent after Close")
 	}
@@ -97,7 +94,5 @@ func TestWSFlushNowDoesNotBlock(t *testing.T) {
 	}
 	_, again := w.FlushNow()
 	sent <- n
-	if err := errors.Join(err, again, w.Flush(), <-arrived); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, errors.Join(err, again, w.Flush(), <-arrived))
 }

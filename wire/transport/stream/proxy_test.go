@@ -67,15 +67,11 @@ func TestParseResolve(t *testing.T) {
 		if err != nil {
 			got = "no: " + err.Error()
 		}
-		if got != c.want {
-			t.Errorf("GOLD %q\n got %q\nwant %q", c.text, got, c.want)
-		}
+		testkit.Expect(t, c.text, got, c.want)
 	}
 	r := transport.Route{Resolve: map[string]string{"h:80": "127.0.0.1", "h6:80": "::1"}}
 	for to, want := range map[string]string{"h:80": "127.0.0.1:80", "H:80": "127.0.0.1:80", "h:81": "h:81", "h6:80": "[::1]:80"} {
-		if got := resolved(r, to); got != want {
-			t.Errorf("%s is at %s, want %s", to, got, want)
-		}
+		testkit.Expect(t, to, resolved(r, to), want)
 	}
 }
 
@@ -123,9 +119,7 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 			} else if u != nil {
 				got = u.String()
 			}
-			if got != c.want {
-				t.Errorf("%s, %s %s: %s, want %s", c.env, c.scheme, c.to, got, c.want)
-			}
+			testkit.Expect(t, fmt.Sprint(c.env, c.scheme, c.to), got, c.want)
 			if u, err := proxyFor(transport.Route{Direct: true}, c.scheme, c.to); u != nil || err != nil {
 				t.Errorf("%v, %v with Direct", u, err)
 			}
@@ -141,9 +135,7 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 	} {
 		a, err := transport.Parse(c.at)
 		testkit.OK(t, err)
-		if got := fmt.Sprint(Hosts(transport.Route{}, a)); got != c.want {
-			t.Errorf("%s: %s, want %s", c.at, got, c.want)
-		}
+		testkit.Expect(t, c.at, fmt.Sprint(Hosts(transport.Route{}, a)), c.want)
 	}
 }
 

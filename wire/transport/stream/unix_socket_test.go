@@ -94,9 +94,7 @@ func TestListenUnixRace(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if won.Load() != 1 {
-			t.Errorf("%d listeners succeeded", won.Load())
-		}
+		testkit.Expect(t, "listeners that succeeded", won.Load(), 1)
 		close(got)
 		for l := range got {
 			l.Close()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -77,9 +78,7 @@ func TestFramesAreShown(t *testing.T) {
 		if _, err := io.Copy(io.Discard, onlyReader{s}); err != nil {
 			t.Error(err)
 		}
-		if text := strings.Join(got, "|"); text != c.want {
-			t.Errorf("%s: %q, not %q", c.name, text, c.want)
-		}
+		testkit.Expect(t, c.name, strings.Join(got, "|"), c.want)
 	}
 }
 
@@ -107,8 +106,6 @@ func TestTunnelEndsAfterLinger(t *testing.T) {
 		t.Error(who, err)
 	}
 	for _, want := range []string{"recvtext frame", "recvclose frame, code 1000", "csendtext frame", "csendclose frame, code 1000"} {
-		if shown[want] != 1 {
-			t.Errorf("%q is missing in %v", want, shown)
-		}
+		testkit.Expect(t, fmt.Sprint(want, shown), shown[want], 1)
 	}
 }

@@ -32,9 +32,7 @@ func wsPair(t *testing.T, c transport.Config) (client, server *Conn) {
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, t, c) },
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			conn, err := Accept(w, r, r.Context().Value(t).(net.Conn), c)
-			if err != nil {
-				t.Error(err)
-			}
+			testkit.OK(t, err)
 			accepted <- conn
 		}),
 	}
@@ -111,13 +109,9 @@ func TestWSBuffered(t *testing.T) {
 	for range 100 {
 		testkit.OK(t, c.SendBuffered([]byte(`{"jsonrpc":"2.0","method":"x"}`)))
 	}
-	if n := count.writes.Load(); n != 0 {
-		t.Errorf("%d writes before Flush", n)
-	}
+	testkit.Expect(t, "writes before Flush", count.writes.Load(), 0)
 	testkit.OK(t, c.Flush())
-	if n := count.writes.Load(); n != 1 {
-		t.Errorf("100 small messages took %d writes, want 1", n)
-	}
+	testkit.Expect(t, "writes of 100 small messages", count.writes.Load(), 1)
 	for range 100 {
 		if _, err := far.Recv(); err != nil {
 			t.Fatal(err)
@@ -129,9 +123,7 @@ func TestWSBuffered(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	wg.Go(func() { far.Recv() })
-	if err := far.ws.Ping(ctx); err != nil {
-		t.Errorf("ping: %v", err)
-	}
+	testkit.OK(t, far.ws.Ping(ctx))
 	c.Close()
 	far.Close()
 	wg.Wait()
