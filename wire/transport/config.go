@@ -145,13 +145,9 @@ func (c Config) WarnInsecure(where string) {
 }
 
 // Frame applies the framing of c to a byte stream. On a listener, who is the name of the client.
-func (c Config) Frame(s io.ReadWriteCloser, who string) (wire.Conn, error) {
-	if c.Framing == nil {
-		s.Close()
-		return nil, wire.NewFault(wire.Internal, "a byte stream without a framing", nil)
-	}
+func (c Config) Frame(s io.ReadWriteCloser, who string) wire.Conn {
 	c.Seen = c.Watch.Pieces(who)
-	return c.Framing(s, c.Options), nil
+	return c.Framing(s, c.Options)
 }
 
 // Within returns a context that ends after d, and also if extra has passed since the end of hurry. hurry may be nil.

@@ -38,9 +38,7 @@ func (w *Watch) Tell(f wire.Fact) {
 
 // Tellf reports a fact about the peer.
 func (w *Watch) Tellf(step, format string, args ...any) {
-	if w != nil && w.Fact != nil {
-		w.Fact(wire.Fact{Step: step, Text: fmt.Sprintf(format, args...)})
-	}
+	w.Tell(wire.Fact{Step: step, Text: fmt.Sprintf(format, args...)})
 }
 
 // Pieces returns a function to call with the bytes of one stream, in both directions. It is nil if no bytes are shown.
@@ -205,11 +203,6 @@ type Exchange struct {
 // RedactURL returns u without its userinfo and without the values in its query.
 func RedactURL(u *url.URL) string {
 	c := *u
-	c.User = nil
-	c.RawQuery, c.Fragment = "", ""
-	query := redact.Query("?" + u.RawQuery)
-	if u.RawQuery == "" {
-		query = ""
-	}
-	return c.String() + query
+	c.User, c.Fragment = nil, ""
+	return redact.Query(c.String())
 }

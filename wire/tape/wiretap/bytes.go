@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"rpcx/wire"
-	"rpcx/wire/tape/recorder"
 )
 
 // Bytes is a wire.Framing that does not split bytes into messages. Only Pass can use its connections.
@@ -64,10 +63,7 @@ const chunk = 64 << 10
 // are recorded. When the framing needs more bytes, all messages in the bytes that it has are already on the tape, and bytes forwards
 // these bytes. The receiver gets the beginning of a message without waiting for the rest.
 func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction) error {
-	s := &stream{from: from.rwc, to: to.rwc, clock: p.rec.Elapsed, read: from.o.Seen, wrote: to.o.Seen}
-	if p.first != nil {
-		s.first = func(b []byte) { p.first(d, b) }
-	}
+	s := &stream{pass: p, d: d, from: from, to: to}
 	o := wire.Options{MaxMessage: from.o.MaxMessage, NoiseLimit: math.MaxInt, Noise: func(line []byte) { p.rec.MessageAt(s.arrived, d, line) }}
 	messages := framing(s, o)
 	messages.(wire.Idler).OnIdle(s.flush)
@@ -80,7 +76,7 @@ func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction)
 			continue
 		}
 		if s.ended == nil {
-			s.rest(err, messages, p.rec, d)
+			s.rest(err, messages)
 		}
 		return s.ended
 	}
@@ -88,14 +84,13 @@ func (p *pass) bytes(from, to *byteConn, framing wire.Framing, d wire.Direction)
 
 // A stream is the input of the framing.
 type stream struct {
-	from, to io.ReadWriteCloser
+	pass     *pass
+	d        wire.Direction
+	from, to *byteConn
 	pending  []byte // bytes that the framing has read but that have not been forwarded
 	ended    error
-	first    func(b []byte) // receives the first bytes; set to nil after that
-	clock    func() time.Duration
-	arrived  time.Duration // when the last bytes arrived, by clock
-
-	read, wrote func(d wire.Direction, b []byte) // receive the bytes that are read and written; may be nil
+	begun    bool          // bytes have arrived
+	arrived  time.Duration // when the last bytes arrived, since the start of the tape
 }
 
 // Read reads bytes. b must stay unchanged until flush, which forwards them.
@@ -103,20 +98,20 @@ func (s *stream) Read(b []byte) (int, error) {
 	if s.ended != nil {
 		return 0, s.ended
 	}
-	n, err := s.from.Read(b)
-	s.arrived = s.clock()
+	n, err := s.from.rwc.Read(b)
+	s.arrived = s.pass.rec.Elapsed()
 	if n == 0 {
 		s.ended = err
 		return 0, err
 	}
 	s.pending = b[:n]
-	if s.read != nil {
-		s.read(wire.Recv, s.pending)
+	if s.from.o.Seen != nil {
+		s.from.o.Seen(wire.Recv, s.pending)
 	}
-	if s.first != nil {
-		s.first(s.pending)
-		s.first = nil
+	if !s.begun && s.pass.first != nil {
+		s.pass.first(s.d, s.pending)
 	}
+	s.begun = true
 	return n, nil // the next read will return the error again
 }
 
@@ -125,10 +120,10 @@ func (s *stream) flush() {
 	if len(s.pending) == 0 || s.ended != nil {
 		return
 	}
-	if s.wrote != nil {
-		s.wrote(wire.Send, s.pending)
+	if s.to.o.Seen != nil {
+		s.to.o.Seen(wire.Send, s.pending)
 	}
-	if _, err := s.to.Write(s.pending); err != nil {
+	if _, err := s.to.rwc.Write(s.pending); err != nil {
 		s.ended = sendError(err)
 	}
 	s.pending = nil
@@ -136,9 +131,9 @@ func (s *stream) flush() {
 
 // rest forwards the rest of a stream after an error in the framing. It records the bytes as they arrive, starting with the message
 // that is not valid.
-func (s *stream) rest(why error, framing wire.Conn, rec *recorder.Conn, d wire.Direction) {
-	rec.Note("the rest is recorded as bytes: " + why.Error())
-	record := rec.Pieces(d)
+func (s *stream) rest(why error, framing wire.Conn) {
+	s.pass.rec.Note("the rest is recorded as bytes: " + why.Error())
+	record := s.pass.rec.Pieces(s.d)
 	if f, ok := framing.(interface{ Unread() []byte }); ok {
 		for piece := range slices.Chunk(f.Unread(), chunk) {
 			record(piece)

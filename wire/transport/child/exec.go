@@ -45,7 +45,7 @@ func dialExec(ctx context.Context, a transport.Address, c transport.Config) (wir
 		out.Close()
 		return nil, err
 	}
-	return c.Frame(s, "")
+	return c.Frame(s, ""), nil
 }
 
 // childCommand returns the command for an exec or ipc address.

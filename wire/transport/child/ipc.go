@@ -40,7 +40,7 @@ func dialIPC(ctx context.Context, a transport.Address, c transport.Config) (wire
 		ours.Close()
 		return nil, err
 	}
-	return newIPCConn(s, c)
+	return newIPCConn(s, c), nil
 }
 
 // Listen returns a listener whose only client is the parent process, on the channel that it has passed.
@@ -77,7 +77,7 @@ func joinIPC(c transport.Config) (wire.Conn, error) {
 	}
 	os.Unsetenv(nodeChannelFD)
 	os.Unsetenv(nodeChannelMode)
-	return newIPCConn(stream.New(conn), c)
+	return newIPCConn(stream.New(conn), c), nil
 }
 
 // A lineConn has those methods of the framing's Conn that an ipcConn exposes.
@@ -95,12 +95,8 @@ type ipcConn struct {
 	warned bool
 }
 
-func newIPCConn(s io.ReadWriteCloser, c transport.Config) (wire.Conn, error) {
-	conn, err := c.Frame(s, "")
-	if err != nil {
-		return nil, err
-	}
-	return &ipcConn{lineConn: conn.(lineConn), c: c}, nil
+func newIPCConn(s io.ReadWriteCloser, c transport.Config) wire.Conn {
+	return &ipcConn{lineConn: c.Frame(s, "").(lineConn), c: c}
 }
 
 // Recv returns the next message that is not one of Node's own ("cmd" begins with "NODE_"). If a message has a handle,

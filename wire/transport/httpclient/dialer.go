@@ -47,13 +47,12 @@ func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
 	if _, err := url.Parse(d.URL); err != nil {
 		return nil, wire.Usagef("%s: not a valid address", d.Where)
 	}
-	if d.HostHeader = d.Header.Get("Host"); d.HostHeader != "" {
-		d.Header.Del("Host")
-	}
-	if a.User != nil && d.Header.Get("Authorization") == "" {
-		d.Header.Set("Authorization", transport.BasicAuth(a.User))
-	}
+	d.HostHeader = d.Header.Get("Host")
+	d.Header.Del("Host")
 	if a.User != nil {
+		if d.Header.Get("Authorization") == "" {
+			d.Header.Set("Authorization", transport.BasicAuth(a.User))
+		}
 		password, _ := a.User.Password()
 		redact.Sent(password)
 	}
@@ -61,9 +60,7 @@ func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
 	if _, query, ok := strings.Cut(a.URLPath, "?"); ok {
 		redact.SentQuery(query)
 	}
-	if _, ok := d.Header["User-Agent"]; !ok {
-		d.Header.Set("User-Agent", "rpcx")
-	}
+	setDefault(d.Header, "User-Agent", "rpcx")
 	var err error
 	d.tls, err = c.TLS.Client("")
 	return d, err

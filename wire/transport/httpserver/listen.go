@@ -3,7 +3,6 @@ package httpserver
 
 import (
 	"context"
-	"crypto/tls"
 	"log"
 	"net"
 	"net/http"
@@ -31,14 +30,9 @@ type listener struct {
 // Listen listens at a. When it returns, clients can connect.
 func Listen(ctx context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	secure := a.Scheme == "wss" || a.Scheme == "https"
-	var cfg *tls.Config
-	if secure {
-		var err error
-		if cfg, err = c.TLS.Server(); err != nil {
-			return nil, err
-		}
-	} else {
-		c.TLS = transport.TLS{} // plain http cannot request certificates
+	cfg, err := c.TLS.Server(secure)
+	if err != nil {
+		return nil, err
 	}
 	l := &listener{ready: make(chan wire.Conn), closed: make(chan struct{}), clients: clients{interval: sweepInterval}}
 	refused := &refusals{c: c}

@@ -17,7 +17,7 @@ func Dial(_ context.Context, _ transport.Address, c transport.Config) (wire.Conn
 	if err != nil {
 		return nil, err
 	}
-	return c.Frame(s, "")
+	return c.Frame(s, ""), nil
 }
 
 // Listen returns a listener whose only client is the parent process.

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -28,14 +29,9 @@ func Listen(ctx context.Context, a transport.Address, c transport.Config) (trans
 		}
 		return newStreamListener(l, nil, a.String(), c), nil
 	}
-	var cfg *tls.Config
-	if a.Scheme == "tls" {
-		var err error
-		if cfg, err = c.TLS.Server(); err != nil {
-			return nil, err
-		}
-	} else {
-		c.TLS = transport.TLS{} // plain tcp cannot request certificates
+	cfg, err := c.TLS.Server(a.Scheme == "tls")
+	if err != nil {
+		return nil, err
 	}
 	l, at, err := ListenTCP(ctx, a, c)
 	if err != nil {
@@ -98,7 +94,7 @@ func (s *streamListener) Accept() (wire.Conn, error) {
 		if leave := s.places.Acquire(conn); leave != nil {
 			stream := New(conn)
 			stream.freePlace = leave
-			return s.c.Frame(stream, stream.Remote())
+			return s.c.Frame(stream, stream.Remote()), nil
 		}
 	}
 }
@@ -216,11 +212,7 @@ type Limit struct {
 }
 
 func NewLimit(c transport.Config) *Limit {
-	most := c.MaxClients
-	if most <= 0 {
-		most = defaultClients
-	}
-	return &Limit{most: int64(most), warn: c.Warnf}
+	return &Limit{most: int64(cmp.Or(max(c.MaxClients, 0), defaultClients)), warn: c.Warnf}
 }
 
 // Acquire reserves a place for conn and returns a function that frees the place. That function must be called when conn
@@ -250,7 +242,7 @@ func (s *streamListener) AcceptPeer() (wire.Conn, error) {
 		}
 		stream := New(conn)
 		if stream.first, err = s.readFirst(conn); err == nil {
-			return s.c.Frame(stream, "")
+			return s.c.Frame(stream, ""), nil
 		}
 		s.c.Warnf("%s: refused a connection that is not from the expected peer: %v", s.endpoint, err)
 		_ = stream.Close()

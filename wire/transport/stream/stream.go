@@ -37,7 +37,7 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 	if err != nil {
 		return nil, transport.DialFault(ctx, a.String(), limit, err)
 	}
-	return c.Frame(New(conn), "")
+	return c.Frame(New(conn), ""), nil
 }
 
 func connectStream(ctx context.Context, a transport.Address, c transport.Config) (net.Conn, error) {

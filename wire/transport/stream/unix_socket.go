@@ -88,18 +88,14 @@ func bindUnix(path string) (*net.UnixListener, error) {
 // competing processes can succeed.
 func putInPlace(tmp, path, dir string) error {
 	for range 3 {
-		err := os.Link(tmp, path)
-		switch {
-		case err == nil:
+		linkErr := os.Link(tmp, path)
+		if linkErr == nil {
 			return nil
-		case errors.Is(err, fs.ErrExist):
-			if err := clearPlace(path, dir); err != nil {
-				return err
-			}
-		default: // the file system has no links
-			if err := clearPlace(path, dir); err != nil {
-				return err
-			}
+		}
+		if err := clearPlace(path, dir); err != nil {
+			return err
+		}
+		if !errors.Is(linkErr, fs.ErrExist) { // the file system has no links
 			if err := os.Rename(tmp, path); err != nil {
 				return bindFault(path, err)
 			}
