@@ -67,6 +67,8 @@ func TestListenerGuard(t *testing.T) {
 		"another Content-Type":                   {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Content-Type: text/plain\n", "{}"), 415, ""},
 		"a body that is too large":               {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", js, strings.Repeat(" ", 101)), 413, "100"},
 		"a chunked body that is too large":       {"http://127.0.0.1:0/rpc", plain, "POST /rpc HTTP/1.1\nHost: localhost\n" + end + js + "Transfer-Encoding: chunked\n\n65\n" + strings.Repeat(" ", 101) + "\n0\n\n", 413, ""},
+		"a body of huge announced length":        {"http://127.0.0.1:0/rpc", plain, "POST /rpc HTTP/1.1\nHost: localhost\n" + end + js + "Content-Length: 9223372036854775807\n\n{", 413, "100"},
+		"GET at a ws listener":                   {"ws://127.0.0.1:0/rpc", plain, "GET /rpc HTTP/1.1\nHost: localhost\n" + end + "\n", 426, "Upgrade: websocket"},
 		"GET":                                    {"http://127.0.0.1:0/rpc", plain, "GET /rpc HTTP/1.1\nHost: localhost\n" + end + "\n", 405, "Allow: POST"},
 		"a foreign origin":                       {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: http://localhost\n"+js, "{}"), 403, "origin"},
 		"the origin null":                        {"http://127.0.0.1:0/rpc", plain, post("/rpc", "localhost", "Origin: null\n"+js, "{}"), 403, ""},
