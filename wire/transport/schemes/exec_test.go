@@ -239,26 +239,6 @@ func TestExecChildHasItsEnvironment(t *testing.T) {
 	wantRecv(t, c, `["y"]`)
 }
 
-func TestExecChildIsKilledWithRpcx(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux signals a child when its parent dies")
-	}
-	parent := helperCommand("parent")
-	out, err := parent.StdoutPipe()
-	testkit.OK(t, err)
-	testkit.OK(t, parent.Start())
-	var pid int
-	if _, err := fmt.Fscanf(out, `{"pid":%d}`, &pid); err != nil {
-		t.Fatal(err)
-	}
-	if !exists(pid) {
-		t.Fatal("the grandchild does not run")
-	}
-	parent.Process.Kill()
-	parent.Wait()
-	wantGone(t, pid)
-}
-
 func TestProcessOutlivesTheThreadThatAskedForIt(t *testing.T) {
 	// The goroutine that starts a child stays locked to its thread, and the thread ends with it.
 	type result struct {

@@ -64,16 +64,6 @@ var helpers = map[string]func(){
 	},
 	// Prints the descriptors that it inherited.
 	"descriptors": func() { say(inherited()) },
-	// Starts a stubborn child, prints its message, and waits to be killed.
-	"parent": func() {
-		conn, err := dial(context.Background(), "exec:"+wire.Quote(os.Args[0]), transport.Config{Env: helperEnv("stubborn")})
-		if err != nil {
-			panic(err)
-		}
-		msg, _ := conn.Recv()
-		fmt.Printf("%s\n", msg)
-		time.Sleep(time.Hour)
-	},
 	// Uses its parent's IPC channel.
 	"ipc": func() {
 		conn, err := dial(context.Background(), "ipc:", transport.Config{})

@@ -90,17 +90,6 @@ func TestIPCNodeChildSendsAHandle(t *testing.T) {
 	}
 }
 
-func TestIPCNodeChildDies(t *testing.T) {
-	needNode(t)
-	c := dialed(t, "ipc:node "+script(t, `process.send([1], () => { throw new Error('no more') })`), transport.Config{})
-	wantRecv(t, c, "[1]")
-	_, err := c.Recv()
-	end, child := wantChild(t, err)
-	if end.Clean || child.Exit != 1 || child.Command != "node" || !strings.Contains(strings.Join(child.Stderr, "\n"), "Error: no more") {
-		t.Errorf("%+v, %+v", end, child)
-	}
-}
-
 func TestIPCAsAChildOfNode(t *testing.T) {
 	needNode(t)
 	file := script(t, fmt.Sprintf(`
