@@ -67,7 +67,7 @@ func looseIndex(t *transcript.Track, side wire.Direction) (x multimap) {
 }
 
 // named returns the entries that have this method.
-func (p *play) named(method string) candidates {
+func (p *play) named(method string) multimap {
 	if number, ok := p.track.Of().Number(method); ok {
 		return p.index.entries.find(methodKey(number))
 	}
@@ -95,7 +95,7 @@ func (p *play) alike(method string, msg []byte) (first, last int32) {
 const farHead = 8
 
 // unused returns the first position in c at which an entry may be unused.
-func (p *play) unused(c candidates) int {
+func (p *play) unused(c multimap) int {
 	if len(c) == 0 {
 		return 0
 	}
@@ -135,16 +135,14 @@ type keyed struct {
 	val int32
 }
 
-// candidates are entries of an index that have the same key, in order.
-type candidates []keyed
-
 // sort sorts m by key, which find requires.
 func (m multimap) sort() {
 	slices.SortStableFunc(m, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
 }
 
-func (m multimap) find(key uint64) candidates {
+// find returns the part of m with this key.
+func (m multimap) find(key uint64) multimap {
 	from := sort.Search(len(m), func(i int) bool { return m[i].key >= key })
 	n := sort.Search(len(m)-from, func(i int) bool { return m[from+i].key > key })
-	return candidates(m[from : from+n])
+	return m[from : from+n]
 }

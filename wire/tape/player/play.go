@@ -94,7 +94,7 @@ func (p *play) find(parsed match.Parsed, msg []byte, json bool) int32 {
 }
 
 // firstOf returns the first unused entry in all that equals msg, and the last entry that equals msg.
-func (p *play) firstOf(all candidates, msg []byte, json bool) (first, last int32) {
+func (p *play) firstOf(all multimap, msg []byte, json bool) (first, last int32) {
 	for _, c := range all[p.unused(all):] {
 		if i := c.val; p.seen(i) == 0 && (!json || p.is(i, msg)) {
 			return i, i

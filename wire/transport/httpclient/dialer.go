@@ -26,7 +26,6 @@ type Dialer struct {
 	Header     http.Header // a copy
 	HostHeader string      // the value of the Host header; if "", the host of the URL
 	tls        *tls.Config
-	asIs       bool            // responses are not decoded
 	transport  *http.Transport // below the client that Client has returned
 }
 
@@ -71,7 +70,6 @@ func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
 // certificate.
 func (d *Dialer) Client(wrap func(net.Conn) net.Conn) *http.Client {
 	d.transport = newTransport(d.c, d.tls, func(context.Context) transport.Address { return d.a })
-	d.transport.DisableCompression = d.asIs
 	if wrap != nil {
 		connect := d.transport.DialContext
 		d.transport.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -35,8 +35,8 @@ func NewRelay(a transport.Address, c transport.Config, under string) (*Relay, er
 	if err != nil {
 		return nil, err
 	}
-	d.asIs = true
 	r := &Relay{d: d, client: d.Client(nil), max: c.MaxMessage, under: strings.TrimSuffix(under, "/")}
+	d.transport.DisableCompression = true // responses are not decoded
 	r.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return r, nil
 }

@@ -36,8 +36,7 @@ type postConn struct {
 	stream       bool            // the client accepts an event stream
 	plain        bool            // the client accepts JSON
 	limit        time.Duration
-	from         string // the address of the client
-	taken        int    // the status for a response without a body
+	taken        int // the status for a response without a body
 	hold         func(bytes int)
 
 	mu       sync.Mutex
@@ -57,7 +56,7 @@ func newPostConn(w http.ResponseWriter, r *http.Request, body []byte, c transpor
 		taken = http.StatusAccepted
 	}
 	return &postConn{
-		reply: reply{servedExchange: serve(r, c.Watch), w: w}, body: body, disconnected: r.Context(), from: r.RemoteAddr, limit: c.CloseTimeout,
+		reply: reply{servedExchange: serve(r, c.Watch), w: w}, body: body, disconnected: r.Context(), limit: c.CloseTimeout,
 		stream: takesEvents(r), plain: takesPlain(r),
 		finished: make(chan struct{}), taken: taken, hold: func(int) {},
 	}
@@ -77,7 +76,7 @@ func (p *postConn) SingleExchange() {}
 func (p *postConn) SingleResponse() bool { return !p.stream }
 
 // Remote returns the address of the client, or "".
-func (p *postConn) Remote() string { return p.from }
+func (p *postConn) Remote() string { return p.r.RemoteAddr }
 
 // PeerClosed returns a channel that is closed when the client disconnects. The work for this exchange is then
 // cancelled.

@@ -13,7 +13,6 @@ import (
 type answerer struct {
 	reply
 	c     *sessionConn
-	r     *http.Request
 	s     *eventLog
 	at    int  // the number of the last event that the client has received
 	plain bool // the whole response may be one JSON message
@@ -28,7 +27,7 @@ func (c *sessionConn) get(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // no more is read from the client
-	a := &answerer{reply: reply{servedExchange: c.exchange(r), w: w}, c: c, r: r}
+	a := &answerer{reply: reply{servedExchange: c.exchange(r), w: w}, c: c}
 	c.mu.Lock()
 	if last := r.Header.Get("Last-Event-ID"); last == "" {
 		a.s, a.at = c.streams[0], c.streams[0].sent

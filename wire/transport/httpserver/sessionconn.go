@@ -212,7 +212,7 @@ func (c *sessionConn) post(w http.ResponseWriter, r *http.Request, msg []byte, o
 		}
 		return
 	}
-	a := &answerer{reply: reply{servedExchange: c.exchange(r), w: w}, c: c, r: r, plain: takesPlain(r)}
+	a := &answerer{reply: reply{servedExchange: c.exchange(r), w: w}, c: c, plain: takesPlain(r)}
 	c.mu.Lock()
 	for _, id := range owes {
 		if c.owing(id) != nil {
