@@ -18,57 +18,36 @@ func Nul(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
 type nulSource struct{ messageFilter }
 
 func (s *nulSource) next() ([]byte, error) {
-	seen := 0
 	for {
-		if seen == 0 {
-			s.in.drop(scan.Skip(s.in.window(), 0))
-		}
-		win := s.in.window()
-		end := nulEnd(win, seen)
-		if end >= 0 {
-			win = win[:end]
-		}
-		if seen = len(win); seen > s.in.max {
-			return nil, wire.TooLong(s.in.max)
-		}
-		if end < 0 {
-			err := s.in.more()
-			if err == nil {
-				continue
+		s.in.drop(scan.Skip(s.in.window(), 0))
+		if len(s.in.window()) == 0 {
+			if err := s.in.more(); err != nil {
+				return nil, err
 			}
-			win = s.in.window()
-			if end = s.part(win); end == len(win) {
-				s.in.drop(end)
-				return s.last(win, err)
-			}
-		} else {
-			end = s.part(win)
+			continue
 		}
-		s.in.drop(end + 1)
-		seen = 0
-		if msg, err := s.message(win[:end]); msg != nil || err != nil {
+		b, err := s.in.until(0, s.in.max, s.end)
+		if b == nil {
+			return nil, err
+		}
+		end := s.part(b)
+		if err != nil && end == len(b) {
+			return s.last(b, err)
+		}
+		s.in.drop(end - len(b) + 1) // the NUL or the line feed, or back to the next line
+		if msg, err := s.message(b[:end]); msg != nil || err != nil {
 			return msg, err
 		}
 	}
 }
 
-// nulEnd returns the end of the message at the start of win: its NUL, or the line feed if it is a noise line. The first seen
-// bytes contain neither.
-func nulEnd(win []byte, seen int) int {
-	end := bytes.IndexByte(win[seen:], 0)
-	if !opens(win) {
-		part := win[seen:]
-		if end >= 0 {
-			part = part[:end]
-		}
-		if line := bytes.IndexByte(part, '\n'); line >= 0 {
-			end = line
-		}
+// end returns the index in part of the NUL that ends a message, or of the line feed that ends a noise line. part belongs to
+// the message or line at the start of the window.
+func (s *nulSource) end(part []byte) int {
+	if opens(s.in.window()) {
+		return bytes.IndexByte(part, 0)
 	}
-	if end < 0 {
-		return end
-	}
-	return seen + end
+	return bytes.IndexAny(part, "\x00\n")
 }
 
 // part returns how many bytes of b to examine: all, or only the first line if that is noise and a message may follow.
