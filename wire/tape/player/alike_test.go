@@ -1,13 +1,11 @@
 package player
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 
-	"rpcx/wire"
 	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
@@ -58,19 +56,6 @@ func TestStreamsOfItems(t *testing.T) {
 	testkit.Expect(t, "differences", texts(found), "differs 2 /params/subscription  \"p\" \n")
 }
 
-// posting is an HTTP connection whose exchanges end when the test allows it.
-type posting struct {
-	wire.Conn
-	sent chan string
-	over chan struct{}
-}
-
-func (p posting) Exchange(_ context.Context, msg []byte, _ func([]byte)) error {
-	p.sent <- string(msg)
-	<-p.over
-	return nil
-}
-
 // Over HTTP, a notification must have arrived before the next message is sent, which could overtake it.
 func TestClientPostsInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -78,18 +63,21 @@ func TestClientPostsInOrder(t *testing.T) {
 > {"jsonrpc":"2.0","method":"one"}
 > {"jsonrpc":"2.0","method":"two"}`)
 		here, _ := transport.Pair()
-		p := posting{here, make(chan string, 2), make(chan struct{})}
-		done := make(chan error, 1)
+		sent, over, done := make(chan string, 2), make(chan struct{}), make(chan error, 1)
 		go func() {
-			_, err := Client(t.Context(), tape, 0, p, Options{})
+			_, err := Client(t.Context(), tape, 0, exchanging{here, func(msg []byte, _ func([]byte)) error {
+				sent <- string(msg)
+				<-over
+				return nil
+			}}, Options{})
 			done <- err
 		}()
 		for _, method := range []string{"one", "two"} {
 			synctest.Wait()
-			if want := `{"jsonrpc":"2.0","method":"` + method + `"}`; len(p.sent) != 1 || <-p.sent != want {
+			if want := `{"jsonrpc":"2.0","method":"` + method + `"}`; len(sent) != 1 || <-sent != want {
 				t.Errorf("the only message sent is not %s", method)
 			}
-			p.over <- struct{}{}
+			over <- struct{}{}
 		}
 		testkit.OK(t, <-done)
 	})

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"rpcx/wire"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
 	"rpcx/wire/testkit"
@@ -81,21 +80,15 @@ func serveLong(t *testing.T, messages int) (used int64) {
 	here, there := transport.Pair()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(t.Context(), there) }()
+	p := peer{t, here}
 	for i := range messages / 2 {
-		hear(t, here, longRequest(i), longAnswer(i, "a"))
+		p.say(longRequest(i))
+		p.hear(longAnswer(i, "a"))
 	}
 	used = testkit.Heap() - before
 	_ = here.Close()
 	testkit.OK(t, <-done)
 	return used
-}
-
-// hear sends a message and compares the response.
-func hear(t *testing.T, c wire.Conn, say, want string) {
-	testkit.OK(t, c.Send([]byte(say)))
-	if msg, err := c.Recv(); err != nil || string(msg) != want {
-		t.Fatalf("%s, %v, not %s", msg, err, want)
-	}
 }
 
 func playLong(t *testing.T, messages int) (used int64) {
@@ -110,14 +103,13 @@ func playLong(t *testing.T, messages int) (used int64) {
 		}
 		done <- err
 	}()
+	p := peer{t, there}
 	for i := range messages / 2 {
-		if msg, err := there.Recv(); err != nil || string(msg) != longRequest(i) {
-			t.Fatalf("%s, %v", msg, err)
-		}
+		p.hear(longRequest(i))
 		if i == messages/2-1 {
 			used = testkit.Heap() - before
 		}
-		testkit.OK(t, there.Send([]byte(longAnswer(i, "b"))))
+		p.say(longAnswer(i, "b"))
 	}
 	testkit.OK(t, <-done)
 	return used
@@ -145,11 +137,10 @@ func differLong(t *testing.T, messages int) int64 {
 		testkit.OK(t, err)
 		found <- r
 	}()
+	p := peer{t, there}
 	for i := range messages / 2 {
-		if _, err := there.Recv(); err != nil {
-			t.Fatal(err)
-		}
-		testkit.OK(t, there.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":{"other":"%d"}}`, i, i)))
+		p.hear(longRequest(i))
+		p.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"other":"%d"}}`, i, i))
 	}
 	all := <-found
 	used := testkit.Heap() - before
@@ -219,8 +210,10 @@ func TestOnlyTimesDiffer(t *testing.T) {
 	here, there := transport.Pair()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(t.Context(), there) }()
+	p := peer{t, here}
 	for i := calls - 1; i >= 0; i-- {
-		hear(t, here, request(i, 2027), answer(i))
+		p.say(request(i, 2027))
+		p.hear(answer(i))
 	}
 	_ = here.Close()
 	testkit.OK(t, <-done)

@@ -15,6 +15,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/testkit"
+	"rpcx/wire/transport"
 )
 
 // An asker is an HTTP server that answers the client's request with requests without end, and does not respond to a POST with a response.
@@ -71,44 +72,35 @@ func TestClientIsFlooded(t *testing.T) {
 	})
 }
 
-// slow is an HTTP server that sends a request while it handles a notification. The POST with the notification ends long after the
-// POST with the response.
-type slow struct {
-	*asker
-	refused chan struct{}
-	taken   atomic.Bool // the notification has arrived
-	late    atomic.Bool // the next message arrived too early
-}
-
-func (s *slow) Exchange(_ context.Context, msg []byte, recv func([]byte)) error {
-	switch {
-	case bytes.Contains(msg, []byte(`"error"`)):
-		close(s.refused)
-	case bytes.Contains(msg, []byte(`"n"`)):
-		recv([]byte(`{"id":"q","method":"whoami"}`))
-		<-s.refused
-		synctest.Wait()
-		s.taken.Store(true)
-	case bytes.Contains(msg, []byte(`"get"`)):
-		s.late.Store(!s.taken.Load())
-		recv([]byte(`{"id":2,"result":2}`))
-	}
-	return nil
-}
-
-// A message that follows a notification waits for the notification's POST, but not for other POSTs.
+// A message that follows a notification waits for the notification's POST, but not for other POSTs. The server sends a request while
+// it handles the notification, and the POST with the notification ends long after the POST with the response.
 func TestRefusalWhileNotified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := read(t, `{"dir":"send","msg":{"method":"n"}}
 {"dir":"send","msg":{"id":2,"method":"get"}}
 {"dir":"recv","msg":{"id":2,"result":2}}
 `)
-		s := &slow{asker: newAsker(), refused: make(chan struct{})}
-		found, err := Client(t.Context(), tr, 0, s, Options{})
+		here, _ := transport.Pair()
+		refused := make(chan struct{})
+		var taken atomic.Bool // the notification has arrived
+		found, err := Client(t.Context(), tr, 0, exchanging{here, func(msg []byte, recv func([]byte)) error {
+			switch {
+			case bytes.Contains(msg, []byte(`"error"`)):
+				close(refused)
+			case bytes.Contains(msg, []byte(`"n"`)):
+				recv([]byte(`{"id":"q","method":"whoami"}`))
+				<-refused
+				synctest.Wait()
+				taken.Store(true)
+			case bytes.Contains(msg, []byte(`"get"`)):
+				if !taken.Load() {
+					t.Error("the request overtook the notification")
+				}
+				recv([]byte(`{"id":2,"result":2}`))
+			}
+			return nil
+		}}, Options{})
 		testkit.OK(t, err)
-		if s.late.Load() {
-			t.Error("the request overtook the notification")
-		}
 		if len(found) != 1 || found[0].Kind != match.Extra {
 			t.Error(texts(told(found)))
 		}
