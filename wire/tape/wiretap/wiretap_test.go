@@ -232,6 +232,38 @@ func TestStreamOfAClosedClient(t *testing.T) {
 	}
 }
 
+// An exiting is a connection to a child that closes its stdout first. Then the client ends, and rpcx closes the connection.
+type exiting struct {
+	closing
+	child  wire.Child
+	client wire.HalfCloser
+	reads  int
+}
+
+func (c *exiting) Recv() ([]byte, error) {
+	switch c.reads++; c.reads {
+	case 1:
+		return nil, io.EOF
+	case 2:
+		_ = c.client.CloseSend()
+		<-c.over
+		return nil, &wire.CloseError{Clean: true}
+	}
+	return nil, &wire.CloseError{Child: &c.child}
+}
+
+// The outcome is the status with which the child exits, but not a signal, which may be rpcx's own.
+func TestChildExitsAfterClose(t *testing.T) {
+	for _, child := range []wire.Child{{Exit: 3}, {Exit: 0}, {Exit: -1, Signal: "SIGTERM"}} {
+		client, near := transport.Pair()
+		r, _ := record(t)
+		err := Pass(near, &exiting{closing{over: make(chan struct{})}, child, client.(wire.HalfCloser), 0}, framing.Line, r.Conn(tape.Open{}, false), nil)
+		if closed, _ := errors.AsType[*wire.CloseError](err); (closed != nil) != (child.Exit > 0) {
+			t.Errorf("%+v: %v", child, err)
+		}
+	}
+}
+
 // Only these close codes can be sent.
 func TestSendable(t *testing.T) {
 	for code, want := range map[int]bool{
