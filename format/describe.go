@@ -2,6 +2,7 @@ package format
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -35,10 +36,17 @@ func (l Listing) Methods() string {
 		}
 		b.WriteString("\n")
 	}
-	rows := [][]string{append(l.heading(), "KIND", "PARAMS", "DESCRIPTION")}
+	title, nameCells := []string{"NAME"}, func(m *catalog.Method) []string { return []string{CleanLine(m.Name)} }
+	if resource := l.Conventions.Resource; resource != nil {
+		title, nameCells = []string{"RESOURCE", "VERB"}, func(m *catalog.Method) []string {
+			resource, verb := resource(m)
+			return []string{CleanLine(resource), CleanLine(verb)}
+		}
+	}
+	rows := [][]string{append(title, "KIND", "PARAMS", "DESCRIPTION")}
 	for i := range c.Methods {
 		m := &c.Methods[i]
-		rows = append(rows, append(l.nameCells(m), kindOf(m), summary(parameters(c, m.Params), l.paramsWidth()), CleanLine(m.Description)))
+		rows = append(rows, append(nameCells(m), kindOf(m), summary(parameters(c, m.Params), l.paramsWidth()), CleanLine(m.Description)))
 	}
 	if len(rows) == 1 {
 		b.WriteString("no methods\n")
@@ -47,26 +55,9 @@ func (l Listing) Methods() string {
 	}
 	if why := CleanLine(c.WhyPartial()); why != "" {
 		b.WriteString("\n")
-		wrap(&b, "", 0, "There may be more methods: "+why+".", width)
+		Wrap(&b, "", 0, "There may be more methods: "+why+".", width)
 	}
 	return b.String()
-}
-
-// heading returns the titles of the columns for a method's name.
-func (l Listing) heading() []string {
-	if l.Conventions.Resource == nil {
-		return []string{"NAME"}
-	}
-	return []string{"RESOURCE", "VERB"}
-}
-
-// nameCells returns the cells for a method's name: one, or two if the name consists of a resource and a verb.
-func (l Listing) nameCells(m *catalog.Method) []string {
-	if l.Conventions.Resource == nil {
-		return []string{CleanLine(m.Name)}
-	}
-	resource, verb := l.Conventions.Resource(m)
-	return []string{CleanLine(resource), CleanLine(verb)}
 }
 
 // hostWords are the members of a catalog's extra with which a HotRepl host describes itself.
@@ -147,26 +138,29 @@ func (l Listing) Method(m *catalog.Method, endpoint string) string {
 	b.WriteString(strong(CleanLine(m.Name), color) + " (" + kindOf(m) + ")\n")
 	for line := range strings.SplitSeq(strings.TrimSpace(Clean(m.Description)), "\n") {
 		if line = strings.TrimSpace(line); line != "" {
-			wrap(&b, "  ", 2, line, width)
+			Wrap(&b, "  ", 2, line, width)
 		}
 	}
-	if m.Params == nil {
-		b.WriteString("\n" + strong("Parameters:", color) + " not described\n")
-	} else {
-		section(&b, "Parameters", inside(c, m.Params, "", 1), width, color)
+	params, none := inside(c, m.Params, "", 1), ""
+	switch {
+	case m.Params == nil:
+		none = " not described"
+	case len(params) == 0:
+		none = " none"
+	}
+	b.WriteString("\n" + strong("Parameters:", color) + none + "\n")
+	fields(&b, params, width)
+	described := func(title string, schema json.RawMessage) {
+		titled(&b, title, typeText(schema), width, color)
+		fields(&b, parameters(c, schema), width)
 	}
 	if len(m.Result) > 0 {
-		b.WriteString("\n")
-		titled(&b, "Result:", typeText(m.Result), width, color)
-		fields(&b, parameters(c, m.Result), width)
+		described("Result:", m.Result)
 	}
 	for _, contentType := range slices.Sorted(maps.Keys(m.Events)) {
-		b.WriteString("\n")
-		titled(&b, "Event "+CleanLine(contentType)+":", typeText(m.Events[contentType]), width, color)
-		fields(&b, parameters(c, m.Events[contentType]), width)
+		described("Event "+CleanLine(contentType)+":", m.Events[contentType])
 	}
 	if len(m.Effects) > 0 {
-		b.WriteString("\n")
 		titled(&b, "Effects:", CleanLine(strings.Join(m.Effects, ", ")), width, color)
 	}
 	b.WriteString("\n" + strong("Example:", color) + "\n")

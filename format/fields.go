@@ -6,16 +6,6 @@ import (
 	"rpcx/wire/scan"
 )
 
-func section(b *strings.Builder, title string, params []parameter, width int, color bool) {
-	b.WriteString("\n" + strong(title+":", color))
-	if len(params) == 0 {
-		b.WriteString(" none\n")
-		return
-	}
-	b.WriteString("\n")
-	fields(b, params, width)
-}
-
 // fields writes the members of an object: the name, the type, whether it is required, and the description.
 func fields(b *strings.Builder, params []parameter, width int) {
 	if len(params) == 0 {
@@ -54,14 +44,14 @@ func writeRows(b *strings.Builder, rows [][]string, width int) {
 			}
 		}
 		if cells := strings.TrimRight(line, " "); width > 0 && Width(cells)+gap > width {
-			wrap(b, strings.Repeat(" ", margin), 3*margin, cells, width)
+			Wrap(b, strings.Repeat(" ", margin), 3*margin, cells, width)
 			line = ""
 		}
 		switch text := row[last]; {
 		case text == "" && line != "":
 			b.WriteString(strings.TrimRight(line, " ") + "\n")
 		case text != "":
-			wrap(b, line+strings.Repeat(" ", max(indent-Width(line), 0)), indent, text, width)
+			Wrap(b, line+strings.Repeat(" ", max(indent-Width(line), 0)), indent, text, width)
 		}
 	}
 }
@@ -79,15 +69,11 @@ func columnWidths(rows [][]string, width int) []int {
 	return widths
 }
 
-// titled writes a title and a text, on one line if they fit.
+// titled writes a blank line, a title and a text, on one line if they fit.
 func titled(b *strings.Builder, title, text string, width int, color bool) {
-	if !color {
-		wrap(b, title+" ", 2, text, width)
-		return
-	}
 	var plain strings.Builder
-	wrap(&plain, title+" ", 2, text, width)
-	b.WriteString(strong(title, color) + strings.TrimPrefix(plain.String(), title))
+	Wrap(&plain, title+" ", 2, text, width)
+	b.WriteString("\n" + strong(title, color) + strings.TrimPrefix(plain.String(), title))
 }
 
 // remarks returns p.when, and the schema's description, allowed values, bounds and default. If there are none of these,

@@ -63,7 +63,7 @@ func TestRowsOnANarrowScreen(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if wrap(&b, "", 0, "abcdef", 4); b.String() != "abcd\nef\n" {
+	if Wrap(&b, "", 0, "abcdef", 4); b.String() != "abcd\nef\n" {
 		t.Errorf("a word that is wider than the screen: %q", b.String())
 	}
 }

@@ -1,14 +1,13 @@
 package format
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"rpcx/wire"
 )
-
-const hexDigits = "0123456789abcdef"
 
 // isControl reports whether r could control a terminal or change the order of the text around it. Such characters are
 // C0 and C1 control characters, DEL, and bidirectional marks.
@@ -37,7 +36,7 @@ func VisibleJSON(b []byte) []byte {
 func Safe(s string) bool { return safe(s) && !strings.ContainsAny(s, "\n\t") }
 
 func appendVisible(b []byte, r rune) []byte {
-	return append(b, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+	return fmt.Appendf(b, `\u%04x`, r)
 }
 
 // Clean makes text from a peer safe for a terminal. Control characters become \uXXXX, and bytes that are not UTF-8

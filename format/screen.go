@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -63,13 +64,7 @@ func Cut(s string, width int) string {
 	if width <= 0 || len(s) <= width || Width(s) <= width {
 		return s
 	}
-	n := 0
-	for i, r := range s {
-		if n += keyboard.Columns(r); n > width-1 {
-			return s[:i] + "…"
-		}
-	}
-	return s
+	return prefix(s, width-1) + "…"
 }
 
 // Fold breaks a shell command into lines that are at most width columns wide. It breaks lines at blanks outside of quotes,
@@ -78,26 +73,16 @@ func Fold(line string, width int) []string {
 	const more = "    " // precedes all lines but the first
 	var lines []string
 	for before := ""; ; before = more {
-		if fits(line, width-Width(before)) {
-			return append(lines, before+line)
+		at := -1
+		if prefix(line, width-Width(before)) != line {
+			at = breakIn(line, width-Width(before)-2)
 		}
-		at := breakIn(line, width-Width(before)-2)
 		if at < 0 {
 			return append(lines, before+line)
 		}
 		lines = append(lines, before+line[:at]+` \`)
 		line = line[at+1:]
 	}
-}
-
-// fits reports whether s is at most width columns wide. It reads no more of s than it needs.
-func fits(s string, width int) bool {
-	for _, r := range s {
-		if width -= keyboard.Columns(r); width < 0 {
-			return false
-		}
-	}
-	return width >= 0
 }
 
 // breakIn returns where to break a line: the position of the last blank outside of quotes that leaves at most width
@@ -128,9 +113,9 @@ func breakIn(line string, width int) int {
 	return at
 }
 
-// wrap writes text after before, in lines that are at most width columns wide. Further lines begin at column indent. It
+// Wrap writes text after before, in lines that are at most width columns wide. Further lines begin at column indent. It
 // divides a word that is wider than a line. If width is 0, it does not break lines.
-func wrap(b *strings.Builder, before string, indent int, text string, width int) {
+func Wrap(b *strings.Builder, before string, indent int, text string, width int) {
 	if width <= 0 {
 		b.WriteString(strings.TrimRight(before+text, " ") + "\n")
 		return
@@ -149,6 +134,10 @@ func wrap(b *strings.Builder, before string, indent int, text string, width int)
 		}
 		for Width(line)+Width(word) > width {
 			piece := prefix(word, width-Width(line))
+			if piece == "" {
+				_, n := utf8.DecodeRuneInString(word)
+				piece = word[:n]
+			}
 			line, word, empty = line+piece, word[len(piece):], false
 			if word == "" { // the last character of the word, on a screen that is narrower than the indent
 				break
@@ -162,11 +151,10 @@ func wrap(b *strings.Builder, before string, indent int, text string, width int)
 	end()
 }
 
-// prefix returns as much of s as fits into width columns, but at least one character.
+// prefix returns as much of s as fits into width columns. It reads no more of s than it needs.
 func prefix(s string, width int) string {
-	n := 0
 	for i, r := range s {
-		if n += keyboard.Columns(r); n > width && i > 0 {
+		if width -= keyboard.Columns(r); width < 0 {
 			return s[:i]
 		}
 	}
@@ -188,31 +176,24 @@ func AskSecret(ctx context.Context, on Screen, question string) (string, error) 
 		return "", err
 	}
 	defer func() { _ = term.Restore(in, before) }()
-	answer := make(chan typed, 1)
-	go typeSecret(question, answer)
+	var secret string
+	typed := make(chan error, 1)
+	go func() { // reading from a terminal cannot be interrupted
+		var err error
+		secret, err = term.NewTerminal(streams{os.Stdin, os.Stderr}, "").ReadPassword(question)
+		typed <- err
+	}()
 	select {
-	case a := <-answer:
-		if a.err == nil {
-			return a.secret, nil
+	case err = <-typed:
+		if err == nil {
+			return secret, nil
 		}
-		err = wire.NewFault(wire.Interrupted, "interrupted", a.err)
+		err = wire.NewFault(wire.Interrupted, "interrupted", err)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
 	_, _ = os.Stderr.WriteString("\r\n")
 	return "", err
-}
-
-// typed is what the user has typed, without the line break.
-type typed struct {
-	secret string
-	err    error
-}
-
-// typeSecret reads a secret from the user. It cannot be interrupted.
-func typeSecret(question string, answer chan<- typed) {
-	secret, err := term.NewTerminal(streams{os.Stdin, os.Stderr}, "").ReadPassword(question)
-	answer <- typed{secret, err}
 }
 
 // streams are the input and the output of a terminal.

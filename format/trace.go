@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -136,17 +137,11 @@ func escaped(b []byte) []byte {
 
 // Times prints the measured times of a command as JSON. If all is nil, it prints text instead.
 func (c *Console) Times(all []byte, text string) {
-	switch {
-	case c.o.JSON && all == nil:
-		c.row("times", scan.JSON(text))
+	if c.o.JSON {
+		c.row("times", scan.Or(all, scan.JSON(text)))
 		return
-	case c.o.JSON:
-		c.row("times", all)
-		return
-	case all != nil:
-		text = string(all)
 	}
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(cmp.Or(string(all), text)) {
 		c.line("", "", line)
 	}
 }

@@ -1,6 +1,7 @@
 package help
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -122,29 +123,13 @@ func plain(s string) string { return strings.ReplaceAll(s, "`", "") }
 
 // row writes two columns, the right one at width. A wide left one gets its own line.
 func row(b *strings.Builder, left, right string, width int) {
-	if right == "" {
-		b.WriteString(left + "\n")
-		return
-	}
-	if utf8.RuneCountInString(left)+1 > width && left != "" {
+	if right == "" || left != "" && utf8.RuneCountInString(left) >= width {
 		b.WriteString(left + "\n")
 		left = ""
 	}
-	b.WriteString(left + strings.Repeat(" ", width-utf8.RuneCountInString(left)))
-	at := width
-	for i, word := range strings.Fields(right) {
-		n := utf8.RuneCountInString(word)
-		if at+n+1 > Width && i > 0 {
-			b.WriteString("\n" + strings.Repeat(" ", width))
-			at = width
-		} else if i > 0 {
-			b.WriteString(" ")
-			at++
-		}
-		b.WriteString(word)
-		at += n
+	if right != "" {
+		format.Wrap(b, fmt.Sprintf("%-*s", width, left), width, right, Width)
 	}
-	b.WriteString("\n")
 }
 
 // isShell reports whether a verbatim line is a shell command: it starts with a prompt or a known program.

@@ -130,27 +130,18 @@ func pageRows(ctx context.Context, w *bufio.Writer, rows *reader, choose *rowFil
 			omitted++
 			continue
 		}
-		if err := pageRowTo(w, row, written > 0); err != nil {
+		b, err := json.Marshal(pageRowOf(row))
+		if err != nil {
 			return omitted, err
 		}
-		written++
+		if written++; written > 1 {
+			_, _ = w.WriteString(",\n")
+		}
+		if _, err := w.Write(format.VisibleJSON(b)); err != nil {
+			return omitted, format.StdoutFault(err)
+		}
 	}
 	return omitted, nil
-}
-
-// pageRowTo writes one row. If follows is set, a separator precedes it.
-func pageRowTo(w *bufio.Writer, row *Row, follows bool) error {
-	b, err := json.Marshal(pageRowOf(row))
-	if err != nil {
-		return err
-	}
-	if follows {
-		_, _ = w.WriteString(",\n")
-	}
-	if _, err := w.Write(format.VisibleJSON(b)); err != nil {
-		return format.StdoutFault(err)
-	}
-	return nil
 }
 
 func pageRowOf(row *Row) pageRow {
