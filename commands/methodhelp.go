@@ -27,11 +27,16 @@ func asksAboutMethod(l *cmdline.CommandLine) bool {
 // helpLimit bounds the wait for the dialect of a session before rpcx prints help.
 const helpLimit = time.Second
 
-// printHelp prints the help of the command on the line. For an endpoint, it shows only the flags that apply.
+// printHelp prints the help of the command on the line. It shows only the flags that apply to the line's endpoint, or by default to a
+// WebSocket with or without TLS. For commands with several situations, it shows all flags.
 func printHelp(run *env.Env) error {
 	l, d := run.Line, run.Line.Cmd
 	options.Describe(d, l.Path...)
-	s := helpSituation(l)
+	given, ask := []string{"ws://host/", "wss://host/"}, len(l.Args) > 0
+	if ask {
+		given = l.Args[:1]
+	}
+	s := situationOf(l, ask, given...)
 	var more []*cmdline.Flag
 	if s != nil {
 		var shown []*cmdline.Flag
@@ -48,15 +53,6 @@ func printHelp(run *env.Env) error {
 		d.Flags = shown
 	}
 	return cmdline.Print(os.Stdout, help.Text(strings.TrimSpace("rpcx "+strings.Join(l.Path, " ")), d, more, l.Brief))
-}
-
-// helpSituation returns the situation for help: the line's endpoint, or by default a WebSocket with and without TLS. It
-// returns nil for commands with several situations, whose help lists all flags.
-func helpSituation(l *cmdline.CommandLine) *options.Situation {
-	if len(l.Args) == 0 {
-		return situationOf(l, false, "ws://host/", "wss://host/")
-	}
-	return situationOf(l, true, l.Args[0])
 }
 
 // appliesTo returns a function that reports whether a flag applies to the endpoint on an incomplete line. It returns nil

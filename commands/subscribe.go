@@ -90,7 +90,9 @@ func runSubscribe(ctx context.Context, run *env.Env, o *subscribeOptions) error 
 	o.Calls(rest)
 	r.Args, r.Idle, r.Stop = rest, o.Time.Idle.Or(0), o.StopConditions
 	r.Read = request.ReadOptions{Stream: true, Choose: o.choose != "", Watch: o.watchOp(), WatchEnds: e.OnlyResponds(), Grace: time.Duration(o.grace)}
-	r.Op = dialect.Op{Kind: dialect.Subscribe, Lasting: o.lasting(), Beside: o.beside}
+	// If a flag limits the items, the response alone does not end the stream.
+	lasting := o.Given() || len(o.method) > 0 || o.unsubscribe != "" || o.Time.Idle > 0
+	r.Op = dialect.Op{Kind: dialect.Subscribe, Lasting: lasting, Beside: o.beside}
 	if r.Op.Unsubscribe, r.Op.UnsubscribeParams, err = parseUnsubscribe(o.unsubscribe); err != nil {
 		return err
 	}
@@ -119,11 +121,6 @@ func (o *subscribeOptions) check(l *cmdline.CommandLine, e endpoint.Endpoint, re
 			WithHint("name the METHOD that opens the stream, or use a WebSocket, whose peer can send notifications: ws:// instead of http://")
 	}
 	return nil
-}
-
-// lasting reports whether a flag limits the items. The response alone then does not end the stream.
-func (o *subscribeOptions) lasting() bool {
-	return o.Given() || len(o.method) > 0 || o.unsubscribe != "" || o.Time.Idle > 0
 }
 
 // parseUnsubscribe parses --unsubscribe: a method and, after a blank, its params.

@@ -205,12 +205,6 @@ func (l *CommandLine) unknown(word, value string, given bool, rest []string) err
 	names := append([]string{"help", "version"}, wire.Map(l.Cmd.Flags, func(known *Flag) string { return known.Name })...)
 	at := len(l.Words) - len(rest) - 1
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	instead := func(flag string) []string { // returns the line with another flag and the same value
-		if given {
-			flag += "=" + value
-		}
-		return l.Reparsed(l.Words[:at], []string{flag}, rest)
-	}
 	near := catalog.Nearest(name, names)
 	if habit := l.habitOf(word); habit != nil {
 		f.Hint, f.Fix = habit.hint, habit.fix(l, at, value, given)
@@ -226,8 +220,12 @@ func (l *CommandLine) unknown(word, value string, given bool, rest []string) err
 		f.Message += " here"
 		f.Hint = has + " has this flag"
 	case near != "":
-		if f.Hint = "did you mean --" + near + "?"; catalog.IsTypo(name, near) {
-			f.Fix = instead("--" + near)
+		flag := "--" + near
+		if f.Hint = "did you mean " + flag + "?"; given {
+			flag += "=" + value
+		}
+		if catalog.IsTypo(name, near) {
+			f.Fix = l.Reparsed(l.Words[:at], []string{flag}, rest)
 		}
 	case strings.Contains(l.Cmd.Args, "PARAM"):
 		param := strings.ReplaceAll(name, "-", "_")

@@ -123,16 +123,26 @@ func unquote(usage string) (arg, text string) {
 	return arg, before + arg + after
 }
 
+// stored returns a flag whose value parse returns, and stores it in to.
+func stored[T any](group, name, short, usage string, to *T, parse func(text string) (T, error)) *Flag {
+	return newFlag(group, name, short, usage, func(text string) error {
+		v, err := parse(text)
+		if err == nil {
+			*to = v
+		}
+		return err
+	}, func() any { return *to })
+}
+
 // Bool returns a flag without a value, which it stores in to.
 func Bool(group, name, short, usage string, to *bool) *Flag {
-	f := newFlag(group, name, short, usage, func(text string) error {
+	f := stored(group, name, short, usage, to, func(text string) (bool, error) {
 		on, err := strconv.ParseBool(text)
 		if err != nil {
-			return fmt.Errorf("%q is neither true nor false", text)
+			err = fmt.Errorf("%q is neither true nor false", text)
 		}
-		*to = on
-		return nil
-	}, func() any { return *to })
+		return on, err
+	})
 	f.Arg, f.lone = "", "true"
 	return f
 }
@@ -150,26 +160,17 @@ func Counted(group, name, short, usage string, to *bool, count *int) *Flag {
 
 // Text returns a flag for a string, which it stores in to.
 func Text(group, name, short, usage string, to *string) *Flag {
-	return newFlag(group, name, short, usage, func(text string) error {
-		*to = text
-		return nil
-	}, func() any { return *to })
+	return stored(group, name, short, usage, to, func(text string) (string, error) { return text, nil })
 }
 
 // OptionalText returns a flag for a string that may be empty. to stays nil without the flag.
 func OptionalText(group, name, usage string, to **string) *Flag {
-	return newFlag(group, name, "", usage, func(text string) error {
-		*to = &text
-		return nil
-	}, func() any { return *to })
+	return stored(group, name, "", usage, to, func(text string) (*string, error) { return &text, nil })
 }
 
 // List returns a flag that can be repeated, and appends its values to to.
 func List(group, name, short, usage string, to *[]string) *Flag {
-	f := newFlag(group, name, short, usage, func(text string) error {
-		*to = append(*to, text)
-		return nil
-	}, func() any { return *to })
+	f := stored(group, name, short, usage, to, func(text string) ([]string, error) { return append(*to, text), nil })
 	f.Repeated = true
 	return f
 }
@@ -192,14 +193,13 @@ func Generic(group, name, usage string, to Value) *Flag {
 
 // Number returns a flag for a whole number that is not less than least, which it stores in to.
 func Number(group, name, usage string, least int64, to *int64) *Flag {
-	return newFlag(group, name, "", usage, func(text string) error {
+	return stored(group, name, "", usage, to, func(text string) (int64, error) {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < least {
-			return fmt.Errorf("%q is not a whole number of at least %d", text, least)
+			return 0, fmt.Errorf("%q is not a whole number of at least %d", text, least)
 		}
-		*to = n
-		return nil
-	}, func() any { return *to })
+		return n, nil
+	})
 }
 
 // PositiveDuration returns a flag for a duration above zero.
@@ -217,13 +217,12 @@ func PositiveDuration(group, name, usage string, to *Duration) *Flag {
 
 // Enum returns a flag whose value is one of words.
 func Enum(group, name, usage string, to *string, words []string) *Flag {
-	return newFlag(group, name, "", usage, func(text string) error {
+	return stored(group, name, "", usage, to, func(text string) (string, error) {
 		if !slices.Contains(words, text) {
-			return fmt.Errorf("%q is not one of %s", text, strings.Join(words, ", "))
+			return "", fmt.Errorf("%q is not one of %s", text, strings.Join(words, ", "))
 		}
-		*to = text
-		return nil
-	}, func() any { return *to })
+		return text, nil
+	})
 }
 
 // OptionalEnum returns a flag whose value is one of words. The first word is the value of the lone flag.

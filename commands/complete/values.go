@@ -148,16 +148,12 @@ func described(names []string, before, says string) []candidate {
 
 // cutPrefixes splits an endpoint after its prefixes.
 func cutPrefixes(word string) (before, rest string) {
-	rest = word
-	for again := true; again; {
-		again = false
-		for _, p := range endpoint.Prefixes() {
-			if cut, ok := strings.CutPrefix(rest, p+"+"); ok {
-				rest, again = cut, true
-			}
-		}
+	prefix, after, ok := strings.Cut(word, "+")
+	if !ok || !slices.Contains(endpoint.Prefixes(), prefix) {
+		return "", word
 	}
-	return word[:len(word)-len(rest)], rest
+	before, rest = cutPrefixes(after)
+	return prefix + "+" + before, rest
 }
 
 // outlines returns the known methods of the peer. It sends no request.

@@ -54,12 +54,12 @@ func (w *Evaluator) Operation(e endpoint.Endpoint, code string, timeout time.Dur
 	case w.complete:
 		op.Method = "complete"
 		if w.cursor >= 0 {
-			op.Extra = intMember("cursor", w.cursor)
+			op.Extra = scan.Pair("cursor", scan.JSON(w.cursor))
 		}
 	case w.Reset:
 		op.Method = "reset"
 	case timeout > 0 && e.Spec().Evaluation.IsLive():
-		op.Extra = intMember("timeoutMs", max(timeout.Milliseconds(), 1))
+		op.Extra = scan.Pair("timeoutMs", scan.JSON(max(timeout.Milliseconds(), 1)))
 	}
 	return op
 }
@@ -74,12 +74,6 @@ func (w *Evaluator) HostTimeout(op dialect.Op, timeout time.Duration, err error)
 	g := *f
 	g.Kind, g.Message = wire.Timeout, fmt.Sprintf("not done within %v (--timeout): %s", timeout, f.RPC.Error())
 	return &g
-}
-
-func intMember(name string, n int64) json.RawMessage {
-	var o scan.Object
-	o.Int(name, n)
-	return o.End()
 }
 
 // Watch contains the flags for watching code.

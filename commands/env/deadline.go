@@ -53,9 +53,8 @@ func (c *Deadline) Share(limit time.Duration) time.Duration {
 
 // NewDeadlineSince returns a Deadline without --timeout, for a call that was sent waited ago.
 func NewDeadlineSince(ctx context.Context, idle, waited time.Duration) *Deadline {
-	c := NewDeadline(ctx, 0, 0)
-	if c.every = idle; idle > 0 {
-		c.startIdle(idle)
+	c := NewDeadline(ctx, 0, idle)
+	if idle > 0 {
 		c.idle.Reset(max(idle-waited, 0))
 	}
 	return c

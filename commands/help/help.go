@@ -50,14 +50,11 @@ func answer(l *cmdline.CommandLine, root *cmdline.Command, asJSON, all bool) err
 		return cmdline.Print(os.Stdout, Text("rpcx "+strings.Join(l.Args, " "), d, nil, false))
 	}
 	if len(l.Args) == 1 {
-		for _, t := range AllTopics() {
-			if t.Name != l.Args[0] {
-				continue
-			}
-			if asJSON {
-				return printJSON(t)
-			}
-			return cmdline.Print(os.Stdout, topicText(t, all, DialectFlags(root, t.Name)))
+		switch t := wire.Find(AllTopics(), func(t *Topic) bool { return t.Name == l.Args[0] }); {
+		case t != nil && asJSON:
+			return printJSON(t)
+		case t != nil:
+			return cmdline.Print(os.Stdout, topicText(*t, all, DialectFlags(root, t.Name)))
 		}
 	}
 	f := wire.Usagef("there is no command or topic %q", strings.Join(l.Args, " "))

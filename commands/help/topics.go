@@ -59,14 +59,9 @@ func Topics() []Topic {
 	return topics
 }
 
-// TopicNamed returns the topic of that name, or false.
-func TopicNamed(name string) (Topic, bool) {
-	for _, t := range Topics() {
-		if t.Name == name {
-			return t, true
-		}
-	}
-	return Topic{}, false
+// TopicNamed returns the topic of that name, or nil.
+func TopicNamed(name string) *Topic {
+	return wire.Find(Topics(), func(t *Topic) bool { return t.Name == name })
 }
 
 // topic returns the topic in an embedded file.

@@ -112,7 +112,7 @@ func (v verb) run(ctx context.Context, run *env.Env, o *verbOptions) error {
 		return run.Line.Usage("%s is missing", v.missing(rest))
 	case len(rest) > n && !v.free:
 		return run.Line.Usage("plugin %s takes %s: unexpected argument %q", v.name, strings.Join(v.words, " and "), rest[n])
-	case v.object && !lasts(e) && !o.dryRun:
+	case v.object && e.Socket == "" && !strings.HasPrefix(e.Address.Scheme, "http") && !o.dryRun: // the object would not outlive this command
 		return noSession(run, e)
 	}
 	r, err := o.request(run, e)
@@ -130,7 +130,15 @@ func (v verb) run(ctx context.Context, run *env.Env, o *verbOptions) error {
 		e.Dialect = options.PluginDialect
 		return request.DryRun(ctx, nil, e, pc.op)
 	}
-	return pc.do(ctx, run, r)
+	r.Op, r.Read.Method = pc.op, pc.name
+	r.Explain = func(p *request.ResponsePrinter, err error) error {
+		err = named(err, pc)
+		if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
+			suggest(p, run, f, pc)
+		}
+		return err
+	}
+	return r.Do(ctx)
 }
 
 // missing returns the placeholder of the first missing fixed argument, or "". An empty value is not missing.
@@ -141,11 +149,6 @@ func (v verb) missing(rest []string) string {
 		}
 	}
 	return ""
-}
-
-// lasts reports whether the objects of a plugin at e outlive this command.
-func lasts(e endpoint.Endpoint) bool {
-	return e.Socket != "" || strings.HasPrefix(e.Address.Scheme, "http")
 }
 
 // noSession returns the usage Fault for a command that needs an object but has a new connection.

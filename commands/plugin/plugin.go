@@ -106,19 +106,6 @@ func (o *flags) request(run *env.Env, e endpoint.Endpoint) (*request.Request, er
 	return r, nil
 }
 
-// do makes a call and prints its result.
-func (pc operation) do(ctx context.Context, run *env.Env, r *request.Request) error {
-	r.Op, r.Read.Method = pc.op, pc.name
-	r.Explain = func(p *request.ResponsePrinter, err error) error {
-		err = named(err, pc)
-		if f := wire.AsFault(err); f != nil && f.Kind == wire.RPCError {
-			suggest(p, run, f, pc)
-		}
-		return err
-	}
-	return r.Do(ctx)
-}
-
 // named puts the user's name in place of the wire method in a failure.
 func named(err error, pc operation) error {
 	f := wire.AsFault(err)

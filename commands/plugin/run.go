@@ -79,18 +79,13 @@ func perform(p *request.ResponsePrinter, steps []*step) error {
 			p.KeepLast, p.Method = true, pc.name
 			err = named(p.Do(pc.op), pc)
 		}
+		if f := wire.AsFault(err); f != nil {
+			return f.About(fmt.Sprintf("step %d", s.number))
+		}
 		if err != nil {
-			return s.fault(err)
+			return err
 		}
 		results[s.as] = p.Last
 	}
 	return nil
-}
-
-// fault returns err with the number of its step.
-func (s *step) fault(err error) error {
-	if f := wire.AsFault(err); f != nil {
-		return f.About(fmt.Sprintf("step %d", s.number))
-	}
-	return err
 }

@@ -19,14 +19,10 @@ const queuedLines = 1024
 
 // promptCommands are words that, alone on a line, are commands of the prompt, unless the peer has a method of that
 // name.
-var promptCommands = map[string]func(p *prompt) (leave bool){
-	"help": explainPrompt, "?": explainPrompt, "exit": leavePrompt, "quit": leavePrompt,
-}
-
-func leavePrompt(*prompt) bool { return true }
+var promptCommands = []string{"help", "?", "exit", "quit"}
 
 // explainPrompt prints a short help.
-func explainPrompt(p *prompt) bool {
+func explainPrompt(p *prompt) {
 	for _, line := range []string{
 		"METHOD key=value    makes a call (key:=JSON, JSON values: rpcx help params); Tab completes",
 		`{"method":...}      is sent unchanged, as is a response {"id":...,"result":...} to the peer`,
@@ -35,7 +31,6 @@ func explainPrompt(p *prompt) bool {
 	} {
 		p.Env.Console.Note(line)
 	}
-	return false
 }
 
 // listen reads the keyboard until Ctrl-D. It executes lines one by one while the user can type more.
@@ -77,13 +72,13 @@ func (p *prompt) next() (string, bool) {
 		line, p.rest, p.filled = p.rest, "", false
 		p.screen.SetText(promptText)
 		p.past.keep(line)
-		say := promptCommands[strings.TrimSpace(line)]
-		if say == nil || p.known().Method(strings.TrimSpace(line)) != nil {
+		switch word := strings.TrimSpace(line); {
+		case !slices.Contains(promptCommands, word) || p.known().Method(word) != nil:
 			return line, true
-		}
-		if say(p) {
+		case word == "exit" || word == "quit":
 			return "", false
 		}
+		explainPrompt(p)
 	}
 }
 

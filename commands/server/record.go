@@ -11,7 +11,6 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
-	"rpcx/wire/transport"
 )
 
 // RecordOptions are the flags of rpcx record.
@@ -30,9 +29,17 @@ func (o *RecordOptions) Flags(run *env.Env) []*cmdline.Flag {
 	return slices.Concat(flags, o.Record.RecordFlags(), o.Conn.Flags(), run.Common.Flags())
 }
 
-// RunRecord forwards and records messages between the clients of listen and the endpoint to.
+// RunRecord forwards and records messages between the clients of listen and the endpoint to. The flags apply to both sides, except those
+// for messages to the peer. The peer's profile applies only to the peer.
 func RunRecord(ctx context.Context, run *env.Env, o *RecordOptions, listen, to endpoint.Endpoint, command []string) error {
-	bind, conn, err := Sides(ctx, run, &o.Conn, listen, to)
+	bind, err := o.Conn.Listener().Config(ctx, run)
+	if err != nil {
+		return err
+	}
+	if err := applyBetween(run, listen, to); err != nil {
+		return err
+	}
+	conn, err := o.Conn.Config(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -46,18 +53,6 @@ func RunRecord(ctx context.Context, run *env.Env, o *RecordOptions, listen, to e
 		return err
 	}
 	return Serve(ctx, t, command, o.Conn.Listen.File)
-}
-
-// Sides returns the configurations for listening on listen and for reaching the peer to. The flags apply to both, except
-// those for messages to the peer. The peer's profile applies only to the peer.
-func Sides(ctx context.Context, run *env.Env, c *options.Connection, listen, to endpoint.Endpoint) (bind, conn transport.Config, err error) {
-	if bind, err = c.Listener().Config(ctx, run); err == nil {
-		err = applyBetween(run, listen, to)
-	}
-	if err == nil {
-		conn, err = c.Config(ctx, run)
-	}
-	return bind, conn, err
 }
 
 // A Listener listens and serves its clients.

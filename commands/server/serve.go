@@ -32,17 +32,6 @@ func Run(ctx context.Context, run *env.Env, s *session.Server, command []string,
 	return err
 }
 
-// writeAddress writes the listen address to file or, if file is "" and toStdout is set, to stdout.
-func writeAddress(at, file string, toStdout bool) error {
-	switch {
-	case file != "":
-		return options.WriteAddress(file, at)
-	case toStdout:
-		return cmdline.Print(os.Stdout, options.AddressLine(at)+"\n")
-	}
-	return nil
-}
-
 // A listener listens for clients.
 type listener interface {
 	Endpoint() string // the address, or "" if no other client can connect
@@ -58,10 +47,15 @@ func untilEnd(ctx context.Context, l listener, serve func() error, command []str
 		err = cmp.Or(err, l.Close())
 	}()
 	at := l.Endpoint()
-	if at != "" {
-		if err := writeAddress(at, listening, command == nil); err != nil {
-			return err
-		}
+	switch {
+	case at == "":
+	case listening != "":
+		err = options.WriteAddress(listening, at)
+	case command == nil:
+		err = cmdline.Print(os.Stdout, options.AddressLine(at)+"\n")
+	}
+	if err != nil {
+		return err
 	}
 	var ended <-chan error
 	if command != nil {

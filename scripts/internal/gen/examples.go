@@ -44,7 +44,7 @@ func readExamples(dir string) ([]example, error) {
 		}
 		topic, _ := strings.CutSuffix(filepath.Base(name), "-readme.txtar")
 		for i := range found {
-			if _, ok := help.TopicNamed(topic); ok {
+			if help.TopicNamed(topic) != nil {
 				found[i].topic = topic
 			}
 		}
