@@ -12,6 +12,7 @@ import (
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/finding"
+	"rpcx/commands/options"
 	"rpcx/format"
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -68,7 +69,7 @@ func (s *search) askDialectFiles(ctx context.Context, r *finding.Report, end tim
 		e := s.endpoint
 		e.Dialect, e.Framing = name, ""
 		t := &finding.Try{Endpoint: e.String(), Sent: []string{name}, Outcome: name}
-		c, err := s.askUntil(ctx, e, time.Now().Add(time.Second))
+		c, err := s.askUntil(ctx, e, s.Client, time.Now().Add(time.Second))
 		if err != nil || len(c.Methods) == 0 {
 			t.Outcome = "not recognised"
 		}
@@ -93,8 +94,7 @@ func (s *search) note(t *finding.Try) {
 const maxStarts = 5
 
 // askUntil requests the catalog of the peer of e, until end.
-func (s *search) askUntil(ctx context.Context, e endpoint.Endpoint, end time.Time) (*catalog.Catalog, error) {
-	o := s.Client
+func (s *search) askUntil(ctx context.Context, e endpoint.Endpoint, o options.Client, end time.Time) (*catalog.Catalog, error) {
 	o.Time.Timeout = cmdline.Duration(max(time.Until(end), 100*time.Millisecond))
 	return s.ask(ctx, e, o)
 }
@@ -142,7 +142,7 @@ func (s *search) probed(ctx context.Context, p *finding.Prober, r *finding.Repor
 	e = *cmp.Or(r.At, r.Endpoint)
 	if c == nil {
 		var err error
-		if c, err = s.askUntil(ctx, e, end); err != nil {
+		if c, err = s.askUntil(ctx, e, s.Client, end); err != nil {
 			why := cmdline.ToFault(err).Message
 			s.run.Console.Note("there is no catalog: " + why)
 			c = &catalog.Catalog{Catalog: 1, Dialect: e.Dialect, Methods: []catalog.Method{}}
@@ -172,11 +172,9 @@ func (s *search) more(ctx context.Context, e endpoint.Endpoint, c *catalog.Catal
 	if len(hooks) == 0 || len(s.Hooks.On)+len(s.Hooks.Files) > 0 || time.Until(end) < time.Second {
 		return nil
 	}
-	with := *s
-	own := *s.describeOptions
-	with.describeOptions = &own
-	own.Hooks.On = append(own.Hooks.On, wire.Map(hooks, func(name string) string { return name + "=deny" })...)
-	all, err := with.askUntil(ctx, e, end)
+	with := s.Client
+	with.Hooks.On = wire.Map(hooks, func(name string) string { return name + "=deny" })
+	all, err := s.askUntil(ctx, e, with, end)
 	if err != nil {
 		return nil
 	}

@@ -194,25 +194,22 @@ func (c *Console) Child(from string, line []byte) {
 		c.row("stderr", what.End())
 		return
 	}
+	if c.o.Terminal {
+		c.put(CleanLine(string(line)) + "\n")
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clear()
-	if c.o.Terminal {
-		c.write(CleanLine(string(line)) + "\n")
-		return
-	}
 	_, _ = c.w.Write(slices.Concat(line, []byte("\n")))
 }
 
 // Pass prints lines from another rpcx process.
 func (c *Console) Pass(lines []byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.clear()
 	if c.o.Terminal {
 		lines = []byte(Clean(string(lines)))
 	}
-	c.write(string(lines))
+	c.put(string(lines))
 }
 
 // widestLine is the maximum number of characters in a line of text.
@@ -220,14 +217,19 @@ const widestLine = 16_000
 
 // line prints a colored label and a text on one line.
 func (c *Console) line(color, label, text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.clear()
 	label = CleanLine(label)
 	if c.o.Color && color != "" {
 		label = color + label + colorOff
 	}
-	c.write(label + Cut(CleanLine(text), widestLine) + "\n")
+	c.put(label + Cut(CleanLine(text), widestLine) + "\n")
+}
+
+// put writes whole lines, after removing a progress bar.
+func (c *Console) put(lines string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clear()
+	c.write(lines)
 }
 
 func (c *Console) write(s string) {

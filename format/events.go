@@ -113,10 +113,7 @@ func (c *Console) row(name string, val json.RawMessage) { c.object(scan.Pair(nam
 
 // object writes a JSON object on a line. It escapes control characters.
 func (c *Console) object(b []byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.clear()
-	c.write(string(style{escape: true}.append(nil, b)) + "\n")
+	c.put(string(style{escape: true}.append(nil, b)) + "\n")
 }
 
 // eventRow returns an event as JSON without its kind, because the line already has it.

@@ -7,12 +7,7 @@ import "bytes"
 func (c *Console) Writer(from string) *LineWriter { return &LineWriter{console: c, from: from} }
 
 // Line prints a line unchanged, because programs read it.
-func (c *Console) Line(text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.clear()
-	c.write(text + "\n")
-}
+func (c *Console) Line(text string) { c.put(text + "\n") }
 
 // A LineWriter writes whole lines to a Console.
 type LineWriter struct {

@@ -153,7 +153,7 @@ func union(branches []json.RawMessage, depth int) string {
 	return strings.Join(names, "|")
 }
 
-// typeNames returns the types that a schema names, or that follow from its keywords.
+// typeNames returns the types that a schema names, or that follow from its keywords, or "any".
 func typeNames(schema json.RawMessage) []string {
 	raw := scan.Get(schema, "type")
 	if name, ok := scan.Text(raw); ok {
@@ -172,24 +172,20 @@ func typeNames(schema json.RawMessage) []string {
 	case scan.Get(schema, "items") != nil, scan.Get(schema, "prefixItems") != nil:
 		names = []string{"array"}
 	default:
-		names = enumTypes(scan.List(scan.Get(schema, "enum")))
+		for _, v := range scan.List(scan.Get(schema, "enum")) {
+			if name := typeWords[scan.Type(v)]; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return []string{"any"}
 	}
 	return names
 }
 
-// enumTypes returns the types of values, or "any" if there are none.
-func enumTypes(values []json.RawMessage) (names []string) {
-	words := map[byte]string{'s': "string", 'n': "number", 't': "boolean", 'f': "boolean", '0': "null", 'a': "array", 'o': "object"}
-	for _, v := range values {
-		if name := words[scan.Type(v)]; !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		names = []string{"any"}
-	}
-	return names
-}
+// typeWords contains the types of values.
+var typeWords = map[byte]string{'s': "string", 'n': "number", 't': "boolean", 'f': "boolean", '0': "null", 'a': "array", 'o': "object"}
 
 // list returns the elements of an array on one line. Strings have no quotes.
 func list(array json.RawMessage) string {

@@ -49,8 +49,7 @@ func (s *Flags) SaveEmbedded(ctx context.Context, run *env.Env, e endpoint.Endpo
 	if !s.wanted(run, len(files), "the result has no files to save") {
 		return nil
 	}
-	saver := &Saver{Dir: s.Dir, MaxSize: int64(s.maxSize), Saved: noteSaved(run)}
-	return env.Cause(ctx, saver.SaveFiles(files))
+	return env.Cause(ctx, s.saver(run).SaveFiles(files))
 }
 
 // wanted reports whether to save n files. It prints a note about files without --save, and the note none about --save without
@@ -65,9 +64,11 @@ func (s *Flags) wanted(run *env.Env, n int, none string) bool {
 	return s.Dir != "" && n > 0
 }
 
-// noteSaved returns a function that prints a message for each saved file.
-func noteSaved(run *env.Env) func(path string, n int64) {
-	return func(path string, n int64) { run.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n)) }
+// saver returns a Saver that prints a message for each saved file.
+func (s *Flags) saver(run *env.Env) *Saver {
+	return &Saver{Dir: s.Dir, Root: s.root, Hosts: s.hosts, MaxSize: int64(s.maxSize), Saved: func(path string, n int64) {
+		run.Console.Note(fmt.Sprintf("saved %s (%d bytes)", path, n))
+	}}
 }
 
 // SaveFiles saves the files of a result. It names a file as the peer does if that name is valid, and otherwise by the

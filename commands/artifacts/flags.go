@@ -69,7 +69,7 @@ func (s *Flags) Save(ctx context.Context, run *env.Env, e endpoint.Endpoint, las
 	if !s.wanted(run, len(read(announced)), "the result has no artifacts to save") {
 		return nil
 	}
-	saver := &Saver{Dir: s.Dir, Root: s.root, MaxSize: int64(s.maxSize), Hosts: s.hosts, Saved: noteSaved(run)}
+	saver := s.saver(run)
 	if at := peerOf(run, e).Address; at.Host != "" {
 		saver.Hosts = append(saver.Hosts, withPort(at.Scheme, at.Host))
 	}

@@ -214,9 +214,8 @@ func credentials(challenge string) string {
 // the response may still arrive.
 func (h *Sniffer) Unanswered() {
 	h.warned.Do(func() {
-		f := wire.NewFault(wire.Timeout, fmt.Sprintf("no response for %v, not even an HTTP status", httpclient.UnansweredAfter), nil)
-		f.Hint = h.probing("it may be a WebSocket server")
-		h.run.Console.Event(wire.Event{Kind: wire.Guidance, Message: f.Message, Action: f.Hint})
+		message := fmt.Sprintf("no response for %v, not even an HTTP status", httpclient.UnansweredAfter)
+		h.run.Console.Guidance(wire.Event{Kind: wire.Guidance, Message: message, Action: h.probing("it may be a WebSocket server")})
 	})
 }
 

@@ -88,7 +88,7 @@ func clause(text string, width int) string {
 		if utf8.RuneCountInString(text[:i]) > width {
 			break
 		}
-		change := bracket(r)
+		change := brackets[r]
 		switch {
 		case r == '\n':
 			return text
@@ -107,16 +107,8 @@ func clause(text string, width int) string {
 	return words
 }
 
-// bracket returns 1 for an opening bracket, -1 for a closing one, and 0 for other characters.
-func bracket(r rune) int {
-	switch {
-	case strings.ContainsRune("([{", r):
-		return 1
-	case strings.ContainsRune(")]}", r):
-		return -1
-	}
-	return 0
-}
+// brackets contains 1 for each opening bracket, and -1 for each closing one.
+var brackets = map[rune]int{'(': 1, '[': 1, '{': 1, ')': -1, ']': -1, '}': -1}
 
 // argumentDocs explains the placeholders of a synopsis in one line each.
 var argumentDocs = []struct{ name, says string }{

@@ -50,9 +50,8 @@ func Parts(text string) []Part {
 
 func paragraph(lines []string) []Part {
 	switch {
-	case allIndented(lines):
-		p := Part{Kind: Verbatim, Lines: wire.Map(lines, func(l string) string { return strings.TrimPrefix(l, "  ") })}
-		return []Part{p}
+	case !slices.ContainsFunc(lines, func(l string) bool { return !strings.HasPrefix(l, "  ") }):
+		return []Part{{Kind: Verbatim, Lines: wire.Map(lines, func(l string) string { return strings.TrimPrefix(l, "  ") })}}
 	case !strings.HasPrefix(lines[0], "* "):
 		return []Part{{Kind: Paragraph, Text: strings.Join(lines, " ")}}
 	}
@@ -67,10 +66,6 @@ func paragraph(lines []string) []Part {
 		entries = append(entries, Part{Kind: Entry, Term: term, Text: rest})
 	}
 	return entries
-}
-
-func allIndented(lines []string) bool {
-	return !slices.ContainsFunc(lines, func(l string) bool { return !strings.HasPrefix(l, "  ") })
 }
 
 // Prose formats prose for a terminal in Width columns.

@@ -73,20 +73,19 @@ func writeJUnit(w io.Writer, suites []Suite) error {
 	out.WriteString(xml.Header)
 	e := xml.NewEncoder(out)
 	e.Indent("", "  ")
-	if err := e.Encode(junitSuites{Name: "rpcx", Totals: Count(suites...), Suites: wire.Map(suites, func(s Suite) junitSuite { return junitOf(s, out) })}); err != nil {
+	all := wire.Map(suites, func(s Suite) junitSuite {
+		timestamp := ""
+		if !s.Started.IsZero() {
+			timestamp = s.Started.UTC().Format("2006-01-02T15:04:05")
+		}
+		cases := wire.Map(s.Cases, func(c Case) junitCase { return junitCaseOf(s.Name, c, out) })
+		return junitSuite{format.CleanLine(s.Name), Count(s), timestamp, cases}
+	})
+	if err := e.Encode(junitSuites{Name: "rpcx", Totals: Count(suites...), Suites: all}); err != nil {
 		return err
 	}
 	out.WriteString("\n")
 	return out.Flush()
-}
-
-func junitOf(s Suite, w *bufio.Writer) junitSuite {
-	out := junitSuite{Name: format.CleanLine(s.Name), Totals: Count(s)}
-	if !s.Started.IsZero() {
-		out.Timestamp = s.Started.UTC().Format("2006-01-02T15:04:05")
-	}
-	out.Cases = wire.Map(s.Cases, func(c Case) junitCase { return junitCaseOf(s.Name, c, w) })
-	return out
 }
 
 // junitCaseOf returns one case. Programs that read the report sort cases into a tree by classname. For a case without a

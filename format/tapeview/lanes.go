@@ -116,7 +116,10 @@ func (p *printer) cell(width int, nest, color, mark, name, text string) int {
 	head := format.Cut(mark+format.CleanLine(name), left)
 	rest := ""
 	if room := left - format.Width(head); room > 0 && text != "" {
-		rest = format.Cut(blankBetween(head, format.CleanLine(text)), room)
+		if rest = format.CleanLine(text); head != "" && !strings.HasSuffix(head, " ") {
+			rest = " " + rest
+		}
+		rest = format.Cut(rest, room)
 	}
 	if color == "" {
 		p.paint(colorName, head)
@@ -125,13 +128,6 @@ func (p *printer) cell(width int, nest, color, mark, name, text string) int {
 		p.paint(color, head+rest)
 	}
 	return width - left + format.Width(head) + format.Width(rest)
-}
-
-func blankBetween(head, text string) string {
-	if head == "" || strings.HasSuffix(head, " ") {
-		return text
-	}
-	return " " + text
 }
 
 func (p *printer) paint(color, text string) {

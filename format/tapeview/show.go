@@ -110,15 +110,7 @@ func (p *printer) message(row *Row) {
 	if row.Failed {
 		mark, color = "✗ ", colorError
 	}
-	p.line(row, arrow, color, mark, name(row), text)
-}
-
-// name returns the text with which the row of a message begins.
-func name(row *Row) string {
-	if row.Kind == Handshake && row.Name == "" {
-		return "greeting"
-	}
-	return format.CleanLine(row.Name)
+	p.line(row, arrow, color, mark, row.Name, text)
 }
 
 // maxBrief is the maximum number of bytes of a body that are needed for one line.
