@@ -24,7 +24,7 @@ func (o *validateOptions) checkClient(ctx context.Context, r *outcome) error {
 	}
 	if r.target.Stdout() && command == nil && o.client.Conn.Listen.File == "" {
 		return run.Line.Usage("the report and the line with the listen address would both go to stdout").
-			WithHint("write one of them to a file: --report " + o.report.String() + "=FILE, or --listening FILE")
+			WithHint("write one of them to a file: --report " + string(o.report.Form) + "=FILE, or --listening FILE")
 	}
 	r.suite("rpcx validate --role client " + e.String())
 	j := &peerChecker{o: o, r: r, run: run, endpoint: e}

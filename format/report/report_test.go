@@ -197,10 +197,10 @@ func TestJSONHasTheOutcome(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"tap", "tap"},
-		{"junit=out.xml", "junit=out.xml"},
-		{"json=-", "json"},
-		{"json=a=b", "json=a=b"},
+		{"tap", "tap to "},
+		{"junit=out.xml", "junit to out.xml"},
+		{"json=-", "json to "},
+		{"json=a=b", "json to a=b"},
 		{"xml", `! "xml" is not a report format; use tap, junit or json, optionally with =FILE`},
 		{"", `! "" is not a report format; use tap, junit or json, optionally with =FILE`},
 		{"tap=", `! "tap=": the file name is missing; write tap=FILE, or tap for standard output`},
@@ -210,7 +210,7 @@ func TestParse(t *testing.T) {
 		if err := target.Set(c.text); err != nil {
 			got = "! " + err.Error()
 		} else {
-			got = target.String()
+			got = string(target.Form) + " to " + target.File
 		}
 		if got != c.want {
 			t.Errorf("%q: got %s, want %s", c.text, got, c.want)

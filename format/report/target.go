@@ -20,7 +20,7 @@ const (
 	JSON  Form = "json"
 )
 
-// A Target is the value of --report: a form and a file. It is a flag.Value. The zero Target means that there is no
+// A Target is the value of --report: a form and a file. The zero Target means that there is no
 // report.
 type Target struct {
 	Form Form
@@ -48,14 +48,6 @@ func (t *Target) Set(text string) error {
 
 // Get returns the Target itself.
 func (t *Target) Get() any { return *t }
-
-// String returns the value as it is written on the command line.
-func (t *Target) String() string {
-	if t.File == "" {
-		return string(t.Form)
-	}
-	return string(t.Form) + "=" + t.File
-}
 
 // Wanted reports whether --report was given.
 func (t Target) Wanted() bool { return t.Form != "" }
