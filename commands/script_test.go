@@ -91,7 +91,7 @@ func withoutLeaks(status int) int {
 			goleak.IgnoreAnyFunction("rpcx/commands/env.(*Signals).receive"),
 			goleak.IgnoreAnyFunction("rpcx/commands/env/output.(*boundedWriter).Write.func1"),
 			goleak.IgnoreAnyFunction("rpcx/commands/prompt.(*prompt).listen"),
-			goleak.IgnoreAnyFunction("rpcx/format.typeSecret"),
+			goleak.IgnoreAnyFunction("rpcx/format.AskSecret.func2"),
 			goleak.IgnoreAnyFunction("rpcx/commands/prompt.(*prompt).listen.func1"),
 			goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"), // it takes half a second to end
 		)
