@@ -7,14 +7,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // TestSecretIsAsked checks that --client-secret ask reads the secret from the terminal without echo, and restores the terminal.
 func TestSecretIsAsked(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
-	if err := os.WriteFile(log, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(log, nil, 0o600))
 	s := startAuthServer(map[string]string{"noregistration": ""}, log)
 	defer s.at.Close()
 	defer s.as.Close()
@@ -28,9 +28,7 @@ func TestSecretIsAsked(t *testing.T) {
 		y.shows("\n")
 	}
 	resp, err := http.Get(regexp.MustCompile(`http://127\S+/authorize\S+`).FindString(y.output()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	resp.Body.Close()
 	y.exits(0)
 	if asked, _ := os.ReadFile(log); strings.Contains(y.output(), "s3cret") || !strings.Contains(string(asked), "\ntoken basic code") {

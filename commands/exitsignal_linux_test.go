@@ -7,6 +7,8 @@ import (
 	"os/signal"
 	"syscall"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // The parent process sees the signal that ended rpcx, so that a shell's loop ends, too. If rpcx was started with the signal
@@ -25,13 +27,9 @@ func TestTheSignalEndsRpcx(t *testing.T) {
 		}
 		cmd := exec.Command(words[0], words[1:]...)
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, cmd.Start())
 		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
@@ -47,9 +45,7 @@ func TestTheSignalEndsRpcx(t *testing.T) {
 // A closed pipe on stdout ends rpcx with SIGPIPE, as it ends other programs.
 func TestAClosedPipeEndsRpcx(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	r.Close()
 	cmd := exec.Command("rpcx", "call", "demo:orders", "getOrder", "id=o_001")
 	cmd.Stdout = w

@@ -23,6 +23,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // runFix is the script command `runfix STATUS[/STATUS] PROGRAM ARGS…`. The program must fail with the first status and print the
@@ -139,9 +140,7 @@ func checkFixes(t *testing.T, file string) {
 	}
 	for line := range bytes.Lines(b) {
 		var tried triedFix
-		if err := errors.Join(err, json.Unmarshal(line, &tried)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, errors.Join(err, json.Unmarshal(line, &tried)))
 		t.Logf("%s: %q proposes %q: %s", filepath.Base(file), tried.Words, tried.Fix, tried.Then)
 		if tried.Same {
 			t.Errorf("%s: %q proposes %q, which fails for the same reason: %s", filepath.Base(file), tried.Words, tried.Fix, tried.Message)
@@ -181,9 +180,7 @@ func TestFixesAreRun(t *testing.T) {
 	places := map[string]bool{}
 	for _, name := range programFiles(t) {
 		file, err := parser.ParseFile(token.NewFileSet(), "../"+name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && proposes(f) {
 				places[path.Dir(name)+" "+f.Name.Name] = true

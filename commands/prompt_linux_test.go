@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rpcx/wire/testkit"
 )
 
 // A teletype is rpcx on a terminal of its own. scripts/interop tests the screen of the prompt.
@@ -38,12 +40,6 @@ func onTerminal(t *testing.T, args ...string) *teletype {
 func onTerminalOf(t *testing.T, program string, args ...string) *teletype {
 	t.Helper()
 	master, slave := terminal(t)
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	y := &teletype{t: t, master: master, slave: slave, before: *termios(t, slave)}
 	dir := t.TempDir()
 	y.cmd = exec.Command(program, args...)
@@ -51,7 +47,7 @@ func onTerminalOf(t *testing.T, program string, args ...string) *teletype {
 	y.cmd.Stdin, y.cmd.Stdout, y.cmd.Stderr = slave, slave, slave
 	y.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	y.cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "HOME="+dir, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "GORACE=atexit_sleep_ms=0")
-	must(y.cmd.Start())
+	testkit.OK(t, y.cmd.Start())
 	t.Cleanup(func() {
 		_ = y.cmd.Process.Kill()
 		_ = slave.Close()
@@ -92,9 +88,7 @@ func openTerminal() (master, slave *os.File, err error) {
 func termios(t *testing.T, f *os.File) *unix.Termios {
 	t.Helper()
 	s, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return s
 }
 
@@ -218,9 +212,7 @@ func TestPromptKeepsTheLine(t *testing.T) {
 	y.shows("> ")
 	y.types("half a line")
 	y.shows("half a line")
-	if err := os.WriteFile(filepath.Join(y.cmd.Dir, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(filepath.Join(y.cmd.Dir, "go"), nil, 0o600))
 	y.shows("noise\r\n")
 	y.shows("> half a line")
 	y.types("\x03\x04")
@@ -231,9 +223,7 @@ func TestPromptKeepsTheLine(t *testing.T) {
 func TestPromptExplainsRequests(t *testing.T) {
 	peer := filepath.Join(t.TempDir(), "peer.sh")
 	script := fmt.Sprintf(`printf '{"jsonrpc":"2.0","id":"%%s","method":"ask"}\n' %s second; cat >/dev/null`, strings.Repeat("x", 60))
-	if err := os.WriteFile(peer, []byte(script), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(peer, []byte(script), 0o600))
 	y := onTerminal(t, "connect", "exec:sh "+peer)
 	y.shows(`no hook answers this request; type {"id":"` + strings.Repeat("x", 38) + `…,"result":…}`)
 	y.shows(`"second"`)
@@ -264,13 +254,9 @@ func TestPromptContinues(t *testing.T) {
 	y.shows("id=o_0")
 	y.types("\x1a")
 	y.shows("> getOrder id=o_0")
-	if err := y.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, y.cmd.Process.Signal(syscall.SIGCONT))
 	y.shows("> getOrder id=o_0")
-	if err := unix.IoctlSetWinsize(int(y.slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 12}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, unix.IoctlSetWinsize(int(y.slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 12}))
 	y.shows("> getOrder i\r\nd=o_0")
 	y.types("02\r")
 	y.shows(`"o_002"`)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // The progress bar is erased before data is printed, even to a pipe, and when a signal ends rpcx.
@@ -30,9 +32,7 @@ echo '{"jsonrpc":"2.0","method":"file.yield","resource":"file","verb":"yield","r
 echo '{"jsonrpc":"2.0","method":"file.return","resource":"file","verb":"return","result":{"all":"done"},"request_id":1}'
 exec cat >/dev/null
 `
-	if err := os.WriteFile(peer, []byte(script), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(peer, []byte(script), 0o600))
 	y := onTerminal(t, "connect", "ro+exec:sh "+peer, "-c")
 	y.shows("> ")
 	y.types("file:index\rfile:list\r")

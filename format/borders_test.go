@@ -10,6 +10,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/testkit"
 )
 
 // TestWidths checks the characters at both ends of the ranges of wide characters.
@@ -88,9 +89,7 @@ const garden = `{"catalog":1,"info":{"name":"garden","extra":{"motto":"grow","be
 // TestListingOfAll checks that the help of a method shows each fact in a schema, and the peer's description above the table.
 func TestListingOfAll(t *testing.T) {
 	c, err := catalog.Parse([]byte(garden))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	l := Listing{Catalog: c}
 	for name, want := range map[string]string{
 		"": `garden
@@ -175,9 +174,7 @@ func TestPipelineThatFails(t *testing.T) {
 		"pretty": {Pretty: true}, "decoded": {Strings: FromBase64}, "template": {Template: folder},
 	} {
 		p, err := New(full{}, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		for range 2 {
 			stop, err := p.Print(t.Context(), &wire.Message{Raw: huge}, event(string(huge)))
 			if f := wire.AsFault(err); !stop || f == nil || f.Kind != wire.IO || f.Message != "stdout: disk full" {
@@ -204,9 +201,7 @@ func TestDecode(t *testing.T) {
 	} {
 		var out strings.Builder
 		p, err := New(&out, Options{Strings: FromBase64})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		_, err = p.Print(t.Context(), &wire.Message{}, event(text))
 		if err == nil {
 			err = p.Finish()
@@ -224,9 +219,7 @@ func TestDecode(t *testing.T) {
 // TestSelects checks that --select gets whole messages and keeps gaps.
 func TestSelects(t *testing.T) {
 	p, err := New(io.Discard, Options{Select: ".a"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for _, tt := range []struct {
 		m    wire.Message
 		want bool
@@ -290,9 +283,7 @@ func TestExpectations(t *testing.T) {
 		{"a value that is cut", "--expect false is not met: the value is \"" + long[1:] + "…", Options{Expect: []string{"false"}}, []string{`"` + long[1:] + `"`}, nil},
 	} {
 		p, err := New(io.Discard, tt.o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		run := func(ctx context.Context) error {
 			for _, val := range tt.values {
 				if _, err := p.Print(ctx, &wire.Message{}, event(val)); err != nil {

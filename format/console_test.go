@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 func TestFault(t *testing.T) {
@@ -240,9 +241,7 @@ func TestConsoleIsConcurrent(t *testing.T) {
 
 func TestDetect(t *testing.T) {
 	file, err := os.CreateTemp(t.TempDir(), "out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer file.Close()
 	if s := Detect(file, "auto", func(string) string { return "" }); s.Terminal || s.Color || s.Width != 0 {
 		t.Errorf("a file is %+v", s)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // printed returns the output of a Pipeline for 60 messages, passed together or one by one.
@@ -19,9 +20,7 @@ func printed(t *testing.T, o Options, together bool) string {
 		o.Debug = &said
 	}
 	p, err := New(&out, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	msgs := make([]wire.Message, 60)
 	for i := range msgs {
 		msgs[i].Raw = fmt.Appendf(nil, `{"m":{"n":%d,"list":[%[1]d,2,1.50],"text":"t%[1]d"}}`, i)
@@ -108,9 +107,7 @@ func TestWorksAhead(t *testing.T) {
 		{Options{}, 100, "{}", false},
 	} {
 		p, err := New(&bytes.Buffer{}, c.o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		msgs := make([]wire.Message, c.n)
 		for i := range msgs {
 			msgs[i].Raw = []byte(c.raw)

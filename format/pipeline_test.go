@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 type in struct {
@@ -77,9 +78,7 @@ func templates(t *testing.T) (file, dir string) {
 		"shell.output.tmpl": "$ {{.cmd}}\n", "text_plain.tmpl": "{{.}}", "default.tmpl": "[{{json .}}]",
 		"readme.md": "{{ broken",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return filepath.Join(dir, "shell.output.tmpl"), dir
 }
@@ -352,9 +351,7 @@ func BenchmarkFilter(b *testing.B) {
 	for _, src := range []string{"", ".result", "select(.result.number > 100) | {n: .result.number, price: .result.price}", ".result.number + 1"} {
 		b.Run(src, func(b *testing.B) {
 			p, err := New(discard{}, Options{JQ: src})
-			if err != nil {
-				b.Fatal(err)
-			}
+			testkit.OK(b, err)
 			b.ReportAllocs()
 			for b.Loop() {
 				_, _ = p.Print(b.Context(), &m, &e.ev)

@@ -13,14 +13,13 @@ import (
 	"golang.org/x/term"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // TestConsoleAboveAPrompt checks that lines appear above a prompt, and that progress is printed as lines instead of a bar.
 func TestConsoleAboveAPrompt(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "screen"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer file.Close()
 	var stderr bytes.Buffer
 	c := NewConsole(&stderr, ConsoleOptions{Screen: Screen{Terminal: true, Width: 40}})

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // announce returns a host's announcement of a file with the given content.
@@ -26,9 +27,7 @@ func announce(name, where, content string, more string) json.RawMessage {
 
 func put(t *testing.T, path, content string) string {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -36,16 +35,10 @@ func TestLocal(t *testing.T) {
 	root, outside := t.TempDir(), t.TempDir()
 	good := put(t, filepath.Join(root, "a b.txt"), "hello")
 	secret := put(t, filepath.Join(outside, "secret"), "hello")
-	if err := os.Symlink(secret, filepath.Join(root, "link")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(root, "sub"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Symlink(secret, filepath.Join(root, "link")))
+	testkit.OK(t, os.Mkdir(filepath.Join(root, "sub"), 0o700))
 	linked := filepath.Join(outside, "root")
-	if err := os.Symlink(root, linked); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Symlink(root, linked))
 	path := func(p string) string { return fmt.Sprintf(`"uri":"x:","path":%q`, p) }
 	for _, tt := range []struct {
 		name, root string

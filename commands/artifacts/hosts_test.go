@@ -3,6 +3,8 @@ package artifacts
 import (
 	"net/url"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // rpcx fetches files from the peer's own host and port, and from hosts that the user names, with or without a port.
@@ -27,9 +29,7 @@ func TestAllowed(t *testing.T) {
 		{"files.example", "https://other.example/f", false},
 	} {
 		u, err := url.Parse(tt.from)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if got := (&Saver{Hosts: []string{"none.example", tt.host}}).allowed(u); got != tt.want {
 			t.Errorf("from %s, where %s is allowed: %v", tt.from, tt.host, got)
 		}

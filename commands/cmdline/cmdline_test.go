@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // testFlags has the values of the test command's flags.
@@ -75,9 +76,7 @@ func TestParseRefuses(t *testing.T) {
 // TestRewrite checks that a fix keeps the flags of the typed line, and that rpcx proposes none that would contain a secret.
 func TestRewrite(t *testing.T) {
 	l, err := parse(t, "call", "-q", ".a", "ws://h/", "ad")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if got := l.WithArgs([]string{"ws://h/", "add"}); !slices.Equal(got, []string{"rpcx", "call", "ws://h/", "add", "--jq=.a"}) {
 		t.Errorf("%q", got)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"rpcx/commands/cmdline"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/testkit"
 )
 
 // The sniffer recognises the dialect of a peer that sends first, even if the message arrives in pieces. After a message that
@@ -24,9 +25,7 @@ func TestListen(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e, err := endpoint.Parse("tcp://h:1", "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			run := &Env{Line: &cmdline.CommandLine{Args: []string{"tcp://h:1"}, Cmd: &cmdline.Command{Name: "describe"}}}
 			h := NewSniffer(run, e, NewDeadline(context.Background(), 0, 0))
 			over, listened := make(chan time.Time), make(chan error, 1)

@@ -8,6 +8,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/hook"
 	"rpcx/wire/session"
+	"rpcx/wire/testkit"
 )
 
 // TestCatalogOfHooks checks that a server without a catalog lists the exact names of its hooks, but not patterns.
@@ -22,9 +23,7 @@ func TestCatalogOfHooks(t *testing.T) {
 func TestPolicy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "catalog.json")
 	for text, good := range map[string]bool{`{"deny":["x*"]}`: true, `{"alow":["x"]}`: false} {
-		if err := os.WriteFile(file, []byte(`{"catalog":1,"methods":[],"policy":`+text+`}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(file, []byte(`{"catalog":1,"methods":[],"policy":`+text+`}`), 0o600))
 		o := &Options{Catalog: file}
 		c, _ := o.described(dialect.Spec{}, nil)
 		so := session.Options{Catalog: c}

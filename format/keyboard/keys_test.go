@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"unicode/utf8"
+
+	"rpcx/wire/testkit"
 )
 
 // editorGets returns the line editor's input, and how often Ctrl-C and Ctrl-Z were pressed.
@@ -17,9 +19,7 @@ func editorGets(t *testing.T, in io.Reader) (got string, interrupted, suspended 
 		suspend:   func() { suspended++ },
 	}
 	b, err := io.ReadAll(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return string(b), interrupted, suspended
 }
 

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 func same(s string) string { return s }
@@ -15,13 +17,9 @@ func same(s string) string { return s }
 func single(t *testing.T, text string) *Set {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.tmpl")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	s, err := Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return s
 }
 
@@ -87,17 +85,11 @@ func TestLoad(t *testing.T) {
 		t.Errorf("an empty directory: %v", err)
 	}
 	for name, text := range map[string]string{"a_b.tmpl": "{{template \"part.tmpl\" .}}!", "part.tmpl": "<{{.}}>", ".tmpl": "{{", ".hidden.tmpl": "{{", "notes.txt": "{{", `b\c.tmpl`: "x"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	if err := os.Mkdir(filepath.Join(dir, "folder.tmpl"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Mkdir(filepath.Join(dir, "folder.tmpl"), 0o700))
 	s, err := Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for contentType, want := range map[string]bool{
 		"a/b": true, "a_b": true, "part": true, "": false, "../a_b": false, "c": false, "default": false,
 		".hidden": false, "folder": false, `b\c`: false, "a_b\x00": false, "a_b.tmpl": false,
@@ -114,9 +106,7 @@ func TestLoad(t *testing.T) {
 	}
 	for text, says := range map[string]string{"{{if}}": "missing value for if", "{{nope 1}}": `function "nope" not defined`, "{{": "t.tmpl:1"} {
 		path := filepath.Join(t.TempDir(), "t.tmpl")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", text, err, says)
 		}
@@ -155,13 +145,9 @@ func FuzzExecute(f *testing.F) {
 	}
 	dir := f.TempDir()
 	path := filepath.Join(dir, "t.tmpl")
-	if err := os.WriteFile(path, []byte("{{json .}}"), 0o600); err != nil {
-		f.Fatal(err)
-	}
+	testkit.OK(f, os.WriteFile(path, []byte("{{json .}}"), 0o600))
 	s, err := Load(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.OK(f, err)
 	f.Fuzz(func(t *testing.T, val string) {
 		out, err := s.Execute(t.Context(), nil, "", []byte(val), same)
 		if err != nil {
@@ -178,14 +164,10 @@ func FuzzExecute(f *testing.F) {
 func FuzzContentType(f *testing.F) {
 	dir := f.TempDir()
 	for name, text := range map[string]string{"text_plain.tmpl": "plain", "a.tmpl": "a", "default.tmpl": "other", "..tmpl": "hidden"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			f.Fatal(err)
-		}
+		testkit.OK(f, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	s, err := Load(dir)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.OK(f, err)
 	for _, name := range []string{"text/plain", "text_plain", "a", "", ".", "../a", "/", "a\x00", "\\a", "a.tmpl", "text/plain; charset=utf-8"} {
 		f.Add(name)
 	}

@@ -62,12 +62,8 @@ func TestManyFailuresAreWrittenLikeOthers(t *testing.T) {
 	}
 	for form := range writers {
 		var few, many bytes.Buffer
-		if err := writers[form](&few, suites(false)); err != nil {
-			t.Fatal(err)
-		}
-		if err := writers[form](&many, suites(true)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, writers[form](&few, suites(false)))
+		testkit.OK(t, writers[form](&many, suites(true)))
 		if few.String() != many.String() || strings.Count(few.String(), "line 4") != 1 {
 			t.Errorf("%s: got\n%s\nwant\n%s", form, many.String(), few.String())
 		}
@@ -80,9 +76,7 @@ func TestMemory(t *testing.T) {
 	for form := range writers {
 		use := func(n int) (used int64) {
 			all := crowd{n: n, halfway: func() { used = testkit.Heap() }}
-			if err := writers[form](io.Discard, []Suite{{Cases: []Case{{Many: all}}}}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, writers[form](io.Discard, []Suite{{Cases: []Case{{Many: all}}}}))
 			return used
 		}
 		few, many := use(10_000), use(100_000)

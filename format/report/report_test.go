@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rpcx/wire/testkit"
 )
 
 var update = flag.Bool("update", false, "write testdata anew")
@@ -150,9 +152,7 @@ func checkJUnit(t *testing.T, e xml.StartElement, around string) {
 
 func TestJUnitHasTheOutcome(t *testing.T) {
 	var doc junitSuites
-	if err := xml.Unmarshal([]byte(write(t, JUnit, some())), &doc); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, xml.Unmarshal([]byte(write(t, JUnit, some())), &doc))
 	if doc.Tests != 4 || doc.Failed != 1 || doc.Errors != 1 || doc.Skipped != 1 || !strings.Contains(write(t, JUnit, some()), `time="1.012500"`) {
 		t.Errorf("totals: %+v", doc.Totals)
 	}
@@ -178,9 +178,7 @@ func TestJSONHasTheOutcome(t *testing.T) {
 		Totals
 		Suites []struct{ Cases []jsonCase }
 	}
-	if err := json.Unmarshal([]byte(text), &doc); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, json.Unmarshal([]byte(text), &doc))
 	var states []string
 	for _, s := range doc.Suites {
 		for _, c := range s.Cases {
@@ -222,9 +220,7 @@ func TestTargetWritesToItsFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out.tap")
 	var stdout strings.Builder
 	for _, target := range []Target{{}, {Form: TAP}, {Form: TAP, File: file}, {Form: TAP, File: file}} {
-		if err := target.Write(&stdout, []Suite{{Name: "a", Cases: []Case{{Name: "b"}}}}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, target.Write(&stdout, []Suite{{Name: "a", Cases: []Case{{Name: "b"}}}}))
 	}
 	const want = "TAP version 14\n1..1\nok 1 - b\n"
 	written, _ := os.ReadFile(file)
@@ -240,9 +236,7 @@ func TestTargetWritesToItsFile(t *testing.T) {
 func write(t *testing.T, form Form, suites []Suite) string {
 	t.Helper()
 	var b strings.Builder
-	if err := writers[form](&b, suites); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, writers[form](&b, suites))
 	return b.String()
 }
 
@@ -257,9 +251,7 @@ func TestWhole(t *testing.T) {
 		file := filepath.Join("testdata", "whole."+string(form))
 		got := write(t, form, all)
 		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, os.WriteFile(file, []byte(got), 0o644))
 		}
 		if want, err := os.ReadFile(file); err != nil || got != string(want) {
 			t.Errorf("%s, %v: %s", form, err, got)
@@ -277,9 +269,7 @@ func TestNothingIsObeyed(t *testing.T) {
 	}}}
 	for _, form := range []Form{TAP, JUnit} {
 		var out bytes.Buffer
-		if err := writers[form](&out, suites); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, writers[form](&out, suites))
 		if i := strings.IndexAny(out.String(), "\x1b\a\x7f\u0085\u009b\u200f\u202e\u2066"); i >= 0 {
 			t.Errorf("%s: %.40q", form, out.String()[i:])
 		}

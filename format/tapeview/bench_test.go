@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rpcx/wire/tape"
+	"rpcx/wire/testkit"
 )
 
 // BenchmarkShow measures the text output of a message.
@@ -21,12 +22,8 @@ func BenchmarkShow(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		r, err := tape.NewReader(strings.NewReader(text.String()), "a.tape")
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := Show(context.Background(), io.Discard, r, ShowOptions{}); err != nil {
-			b.Fatal(err)
-		}
+		testkit.OK(b, err)
+		testkit.OK(b, Show(context.Background(), io.Discard, r, ShowOptions{}))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/20_000, "ns/message")
 }

@@ -13,29 +13,22 @@ import (
 	"rpcx/wire/redact"
 	"rpcx/wire/schema"
 	"rpcx/wire/tape"
+	"rpcx/wire/testkit"
 )
 
 func har(t *testing.T, r *tape.Reader, o Options) harFile {
 	t.Helper()
 	var b bytes.Buffer
-	if err := HAR(context.Background(), &b, r, "1.0.0", o); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, HAR(context.Background(), &b, r, "1.0.0", o))
 	doc, err := os.ReadFile("testdata/har-1.2.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	s, err := schema.Compile(doc, "", schema.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if err := s.Check(context.Background(), b.Bytes()); err != nil {
 		t.Errorf("not HAR 1.2: %v in\n%s", err, b.String())
 	}
 	var f harFile
-	if err := json.Unmarshal(b.Bytes(), &f); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, json.Unmarshal(b.Bytes(), &f))
 	return f
 }
 

@@ -11,14 +11,13 @@ import (
 	"testing"
 
 	"rpcx/wire/tape"
+	"rpcx/wire/testkit"
 )
 
 func html(t *testing.T, r *tape.Reader) string {
 	t.Helper()
 	var b strings.Builder
-	if err := HTML(context.Background(), &b, r, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, HTML(context.Background(), &b, r, Options{}))
 	return b.String()
 }
 
@@ -39,9 +38,7 @@ func TestHTMLContainsTheTape(t *testing.T) {
 		Rows []pageRow
 	}
 	data := dataOf(t, html(t, open(t, "orders.tape")))
-	if err := json.Unmarshal([]byte(data), &doc); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, json.Unmarshal([]byte(data), &doc))
 	if doc.Endpoint != "ws://127.0.0.1:9000/rpc" || doc.Dialect != "jsonrpc" || len(doc.Rows) != 24 {
 		t.Errorf("%+v with %d rows", doc.pageHead, len(doc.Rows))
 	}
@@ -121,13 +118,9 @@ func TestPageOmits(t *testing.T) {
 		in.WriteString("{\"note\":\"a \u202e b\"}\n")
 	}
 	r, err := tape.NewReader(&in, "x.tape")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	w := bufio.NewWriter(&out)
-	if err := pageData(t.Context(), w, r, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, pageData(t.Context(), w, r, Options{}))
 	_ = w.Flush()
 	if !bytes.HasSuffix(out.Bytes(), []byte(`],"omitted":2}`)) || bytes.Contains(out.Bytes(), []byte("\u202e")) {
 		t.Errorf("%.300s … %s", out.Bytes(), out.Bytes()[out.Len()-80:])

@@ -14,32 +14,27 @@ import (
 	"rpcx/wire/jq"
 	"rpcx/wire/redact"
 	"rpcx/wire/tape"
+	"rpcx/wire/testkit"
 )
 
 func open(t *testing.T, name string) *tape.Reader {
 	t.Helper()
 	b, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return read(t, string(b))
 }
 
 func read(t *testing.T, text string) *tape.Reader {
 	t.Helper()
 	r, err := tape.NewReader(strings.NewReader(text), "a.tape")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return r
 }
 
 func show(t *testing.T, r *tape.Reader, o ShowOptions) string {
 	t.Helper()
 	var b strings.Builder
-	if err := Show(context.Background(), &b, r, o); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, Show(context.Background(), &b, r, o))
 	return b.String()
 }
 
@@ -53,9 +48,7 @@ func TestShow(t *testing.T) {
 	} {
 		got := show(t, open(t, "orders.tape"), c.o)
 		want, err := os.ReadFile("testdata/" + c.golden)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if got != string(want) {
 			t.Errorf("%s: got\n%s", c.golden, got)
 		}
@@ -111,9 +104,7 @@ func nested(t *testing.T, r *tape.Reader) string {
 		if errors.Is(err, io.EOF) {
 			return b.String()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		fmt.Fprintf(&b, "%d %s%s %s", row.Number, strings.Repeat("  ", row.Depth), row.Kind, row.Name)
 		if row.Of != 0 {
 			fmt.Fprintf(&b, " of %d", row.Of)
@@ -259,9 +250,7 @@ func TestChoose(t *testing.T) {
 		}
 		if c.jq != "" {
 			p, err := jq.Compile(c.jq, jq.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			o.JQ = p
 		}
 		var names []string
@@ -306,9 +295,7 @@ func TestShowBrokenTapes(t *testing.T) {
 func FuzzViews(f *testing.F) {
 	for _, name := range []string{"orders.tape", "http.tape"} {
 		b, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		testkit.OK(f, err)
 		f.Add(string(b))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
