@@ -145,24 +145,3 @@ func TestQuote(t *testing.T) {
 		t.Error(got)
 	}
 }
-
-func TestCut(t *testing.T) {
-	for _, test := range []struct {
-		in    string
-		width int
-		want  string
-	}{
-		{"short", 9, "short"},
-		{"exactly", 7, "exactly"},
-		{"too long", 5, "too …"},
-		{"日本語", 6, "日本語"},
-		{"日本語", 5, "日本…"},
-		{"日本語", 4, "日…"},
-		{"any", 0, "any"},
-		{strings.Repeat("é", 4), 4, "éééé"},
-	} {
-		if got := Cut(test.in, test.width); got != test.want || test.width > 0 && Width(got) > test.width {
-			t.Errorf("Cut(%q, %d) = %q, want %q", test.in, test.width, got, test.want)
-		}
-	}
-}

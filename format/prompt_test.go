@@ -16,14 +16,20 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// TestConsoleAboveAPrompt checks that lines appear above a prompt, and that progress is printed as lines instead of a bar.
+// TestConsoleAboveAPrompt checks that a bar is erased before a prompt, that lines appear above the prompt, and that progress is printed as
+// lines instead of a bar. In a pipe, nothing changes.
 func TestConsoleAboveAPrompt(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "screen"))
 	testkit.OK(t, err)
 	defer file.Close()
 	var stderr bytes.Buffer
 	c := NewConsole(&stderr, ConsoleOptions{Screen: Screen{Terminal: true, Width: 40}})
+	c.Waiting("erased")
 	undo := c.Above(&Prompt{closed: true, out: file})
+	if got, want := stderr.String(), "\r\x1b[Kerased\r\x1b[K"; got != want {
+		t.Errorf("before the prompt: %q, want %q", got, want)
+	}
+	stderr.Reset()
 	c.Warn("careful")
 	for _, fraction := range []string{"0.1", "0.2", "0.3", "1"} {
 		c.Event(wire.Event{Kind: wire.Progress, Fraction: json.RawMessage(fraction), Message: "x\x1b[31m"})

@@ -179,30 +179,6 @@ func TestBar(t *testing.T) {
 	}
 }
 
-// Above a prompt, output goes through the prompt, without a bar. In a pipe, nothing changes.
-func TestAbove(t *testing.T) {
-	var out bytes.Buffer
-	c := NewConsole(&out, ConsoleOptions{Screen: Screen{Terminal: true}})
-	c.Progress(wire.Event{Message: "m"})
-	undo := c.Above(&Prompt{})
-	if got, want := out.String(), "\r\x1b[Km\r\x1b[K"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	undo()
-	out.Reset()
-	c.Warn("x")
-	if got, want := out.String(), "rpcx: warning: x\n"; got != want {
-		t.Errorf("without the prompt: got %q, want %q", got, want)
-	}
-	pipe := NewConsole(&out, ConsoleOptions{})
-	out.Reset()
-	pipe.Above(&Prompt{})()
-	pipe.Warn("y")
-	if got, want := out.String(), "rpcx: warning: y\n"; got != want {
-		t.Errorf("in a pipe: got %q, want %q", got, want)
-	}
-}
-
 // On a terminal, a stack trace is on new lines after the failure. Elsewhere, it is on the same line.
 func TestTraceOfAFault(t *testing.T) {
 	f := wire.Fault{Kind: wire.RPCError, Method: "m", Message: "it broke", Trace: []string{"at a", "  at b\x1b"}}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"encoding/xml"
 	"flag"
 	"fmt"
@@ -39,8 +38,7 @@ func some() []Suite {
 var tapLine = regexp.MustCompile(`^(    )?(TAP version 14|1\.\.\d+( # SKIP .+)?|# Subtest: .+|(not )?ok \d+ - ([^#\\]|\\#|\\\\)*( # SKIP .+)?|  ---|  \.\.\.|  {2,6}.*|  [a-z_]+:.*)$`)
 
 func TestTAPKeepsTheGrammar(t *testing.T) {
-	text := write(t, TAP, some())
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(write(t, TAP, some())) {
 		line = strings.TrimSuffix(line, "\n")
 		if !tapLine.MatchString(line) {
 			t.Errorf("not a line of TAP 14: %q", line)
@@ -48,40 +46,6 @@ func TestTAPKeepsTheGrammar(t *testing.T) {
 		if strings.ContainsAny(line, "\x1b\x00\r") {
 			t.Errorf("a control character remains: %q", line)
 		}
-	}
-	want := `TAP version 14
-1..3
-# Subtest: tapes
-    1..3
-    ok 1 - orders.tape
-      ---
-      duration_ms: 12.500
-      ...
-    not ok 2 - demo: a \# b \\ c not ok 7
-      ---
-      duration_ms: 1000.000
-      message: "line 3: /result/total: \"5\" in place of 6 \u001b[31m first \u003cb\u003e ]]\u003esecond \u0026 third"
-      severity: fail
-      failures:
-        - message: "line 3: /result/total: \"5\" in place of 6 \u001b[31m first \u003cb\u003e ]]\u003esecond \u0026 third"
-          kind: "result"
-        - message: "line 9 is missing"
-      ...
-    ok 3 - slow # SKIP no peer # here at all
-not ok 1 - tapes
-# Subtest: none
-    1..0 # SKIP nothing to check
-ok 2 - none
-# Subtest: other
-    1..1
-    not ok 1 - gone
-      ---
-      error: "connection refused: \u0085\ufffd\u0000"
-      ...
-not ok 3 - other
-`
-	if text != want {
-		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}
 }
 
@@ -150,49 +114,6 @@ func checkJUnit(t *testing.T, e xml.StartElement, around string) {
 	}
 }
 
-func TestJUnitHasTheOutcome(t *testing.T) {
-	var doc junitSuites
-	testkit.OK(t, xml.Unmarshal([]byte(write(t, JUnit, some())), &doc))
-	if doc.Tests != 4 || doc.Failed != 1 || doc.Errors != 1 || doc.Skipped != 1 || !strings.Contains(write(t, JUnit, some()), `time="1.012500"`) {
-		t.Errorf("totals: %+v", doc.Totals)
-	}
-	first := doc.Suites[0]
-	if first.Timestamp != "2026-11-22T10:00:00" || first.Cases[0].Class != "tapes" || first.Cases[1].Class != "demo" {
-		t.Errorf("%+v", first)
-	}
-	f := first.Cases[1].Failure
-	if want := "line 3: /result/total: \"5\" in place of 6 \\u001b[31m first <b> ]]>second & third (and 1 more)"; f.Message != want || f.Type != "result" {
-		t.Errorf("got %q of type %q, want %q", f.Message, f.Type, want)
-	}
-	if !strings.Contains(f.Text, "first <b> ]]>second & third\nline 9 is missing\n") {
-		t.Errorf("text: %q", f.Text)
-	}
-}
-
-func TestJSONHasTheOutcome(t *testing.T) {
-	text := write(t, JSON, some())
-	if strings.Count(text, "\n") != 1 {
-		t.Errorf("not a single line: %q", text)
-	}
-	var doc struct {
-		Totals
-		Suites []struct{ Cases []jsonCase }
-	}
-	testkit.OK(t, json.Unmarshal([]byte(text), &doc))
-	var states []string
-	for _, s := range doc.Suites {
-		for _, c := range s.Cases {
-			states = append(states, string(c.Status))
-		}
-	}
-	if got := strings.Join(states, " "); got != "passed failed skipped error" || doc.Tests != 4 || doc.Failed != 1 {
-		t.Errorf("got %s, totals %+v", got, doc.Totals)
-	}
-	if got := write(t, JSON, nil); got != `{"tests":0,"failed":0,"errors":0,"skipped":0,"seconds":0,"suites":[]}`+"\n" {
-		t.Errorf("an empty report: %s", got)
-	}
-}
-
 func TestParse(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"tap", "tap to "},
@@ -240,13 +161,16 @@ func write(t *testing.T, form Form, suites []Suite) string {
 	return b.String()
 }
 
-// -update writes the expected files. Review them afterwards.
+// Reports are compared byte for byte. -update writes the expected files. Review them afterwards.
 func TestWhole(t *testing.T) {
 	all := append(some(), Suite{Name: "more", Cases: []Case{
 		{Name: "bare", Failures: []Failure{{Message: "of no kind"}}},
 		{Name: "both", Error: "broken", Failures: []Failure{{Kind: "differs", Message: "and wrong"}}, Stdout: "said"},
 		{Name: "left out", Class: "c", Skipped: "why"},
 	}})
+	if got := write(t, JSON, nil); got != `{"tests":0,"failed":0,"errors":0,"skipped":0,"seconds":0,"suites":[]}`+"\n" {
+		t.Errorf("an empty report: %s", got)
+	}
 	for form := range writers {
 		file := filepath.Join("testdata", "whole."+string(form))
 		got := write(t, form, all)

@@ -99,11 +99,7 @@ func nested(t *testing.T, r *tape.Reader) string {
 	t.Helper()
 	rows := newReader(r, Options{})
 	var b strings.Builder
-	for {
-		row, err := rows.read()
-		if errors.Is(err, io.EOF) {
-			return b.String()
-		}
+	for row, err := range rows.all(t.Context()) {
 		testkit.OK(t, err)
 		fmt.Fprintf(&b, "%d %s%s %s", row.Number, strings.Repeat("  ", row.Depth), row.Kind, row.Name)
 		if row.Of != 0 {
@@ -117,6 +113,7 @@ func nested(t *testing.T, r *tape.Reader) string {
 		}
 		b.WriteByte('\n')
 	}
+	return b.String()
 }
 
 func TestRows(t *testing.T) {
@@ -255,11 +252,8 @@ func TestChoose(t *testing.T) {
 		}
 		var names []string
 		choose, rows := newRowFilter(o.Options), newReader(open(t, "orders.tape"), Options{})
-		for {
-			row, err := rows.read()
-			if err != nil {
-				break
-			}
+		for row, err := range rows.all(t.Context()) {
+			testkit.OK(t, err)
 			if choose.keeps(context.Background(), row) {
 				names = append(names, row.Name)
 			}
