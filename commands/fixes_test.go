@@ -34,14 +34,7 @@ func runFix(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: runfix STATUS[/STATUS] PROGRAM ARGS...")
 	}
 	run := func(want string, command []string) {
-		status := 0
-		var exit *exec.ExitError
-		if err := ts.Exec(command[0], command[1:]...); errors.As(err, &exit) {
-			status = shellStatus(exit.ProcessState)
-		} else {
-			ts.Check(err)
-		}
-		if got := strconv.Itoa(status); got != want {
+		if got := strconv.Itoa(statusOf(ts, command...)); got != want {
 			ts.Fatalf("status %s, want %s", got, want)
 		}
 	}

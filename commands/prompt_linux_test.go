@@ -154,9 +154,23 @@ func (y *teletype) exits(status int) {
 	}
 }
 
-func TestPrompt(t *testing.T) {
-	y := onTerminal(t, "connect", "demo:orders", "-c")
+// onPrompt runs rpcx connect on a terminal, and waits for the prompt.
+func onPrompt(t *testing.T, args ...string) *teletype {
+	t.Helper()
+	y := onTerminal(t, append([]string{"connect"}, args...)...)
 	y.shows("> ")
+	return y
+}
+
+// leaves ends the prompt with Ctrl-D.
+func (y *teletype) leaves() {
+	y.t.Helper()
+	y.types("\x04")
+	y.exits(0)
+}
+
+func TestPrompt(t *testing.T) {
+	y := onPrompt(t, "demo:orders", "-c")
 	y.types("getOrder id=o_001\r")
 	y.shows(`{"customer":"Ada Lovelace"`)
 	y.types("help\r")
@@ -186,8 +200,7 @@ func TestPrompt(t *testing.T) {
 	y.types("\x03")
 	y.types("\x1b[200~getOrder id=" + strings.Repeat("9", 5000) + "!\x1b[201~\r")
 	y.shows("does not match the pattern")
-	y.types("\x04")
-	y.exits(0)
+	y.leaves()
 	b, err := os.ReadFile(filepath.Join(y.cmd.Dir, ".local/state/rpcx/history"))
 	if err != nil || !strings.HasPrefix(string(b), "getOrder id=o_001\nhelp\n?\ngetOrdr\n") || !strings.Contains(string(b), `{"id":1, "error"`) {
 		t.Errorf("%q, %v", b, err)
@@ -196,20 +209,17 @@ func TestPrompt(t *testing.T) {
 
 // Editing keys treat a wide or combined character as one character. rpcx sends the text as typed, and restores it from the history.
 func TestPromptWide(t *testing.T) {
-	y := onTerminal(t, "connect", "exec:sh -c 'while read -r l; do echo got $l >&2; done'")
-	y.shows("> ")
+	y := onPrompt(t, "exec:sh -c 'while read -r l; do echo got $l >&2; done'")
 	y.types("漢😀\x7f字 k=e\u0301\x1b[D\x1b[D\x1b[D\x1b[D\x1b[Dx\r")
 	y.shows(`"method":"漢x字","params":{"k":"é"}`)
 	y.types("\x1b[A\x01\x1b[3~y\r")
 	y.shows(`"method":"yx字","params":{"k":"é"}`)
-	y.types("\x04")
-	y.exits(0)
+	y.leaves()
 }
 
 // Output to stderr appears above the line that is being typed, which is drawn again.
 func TestPromptKeepsTheLine(t *testing.T) {
-	y := onTerminal(t, "connect", "exec:sh -c 'until test -e go; do sleep 0.01; done; echo noise >&2; cat >/dev/null'")
-	y.shows("> ")
+	y := onPrompt(t, "exec:sh -c 'until test -e go; do sleep 0.01; done; echo noise >&2; cat >/dev/null'")
 	y.types("half a line")
 	y.shows("half a line")
 	testkit.OK(t, os.WriteFile(filepath.Join(y.cmd.Dir, "go"), nil, 0o600))
@@ -229,8 +239,7 @@ func TestPromptExplainsRequests(t *testing.T) {
 	y.shows(`"second"`)
 	y.types("{7}\r")
 	y.shows("not sent: ")
-	y.types("\x04")
-	y.exits(0)
+	y.leaves()
 	if n := strings.Count(y.output(), "no hook answers this request"); n != 1 {
 		t.Errorf("the warning appears %d times", n)
 	}
@@ -238,8 +247,7 @@ func TestPromptExplainsRequests(t *testing.T) {
 
 // The prompt ends if its output cannot be written.
 func TestPromptWithoutRoom(t *testing.T) {
-	y := onTerminal(t, "connect", "demo:orders", "--output", "/dev/full")
-	y.shows("> ")
+	y := onPrompt(t, "demo:orders", "--output", "/dev/full")
 	y.types("getOrder id=o_001\rgetOrder id=o_001\r") // rpcx may write both results at once
 	y.shows("no space left on device")
 	y.exits(74)
@@ -248,8 +256,7 @@ func TestPromptWithoutRoom(t *testing.T) {
 // Without a shell that could resume rpcx, Ctrl-Z and SIGCONT change nothing. The line is drawn again, even if the terminal was
 // resized. Ctrl-C discards a line of several rows.
 func TestPromptContinues(t *testing.T) {
-	y := onTerminal(t, "connect", "demo:orders", "-c", "-q", ".id")
-	y.shows("> ")
+	y := onPrompt(t, "demo:orders", "-c", "-q", ".id")
 	y.types("getOrder id=o_0")
 	y.shows("id=o_0")
 	y.types("\x1a")
@@ -266,14 +273,12 @@ func TestPromptContinues(t *testing.T) {
 	y.shows("> ")
 	y.types("getOrder id=o_003\r")
 	y.shows(`"o_003"`)
-	y.types("\x04")
-	y.exits(0)
+	y.leaves()
 }
 
 // The prompt ends with status 0 if the peer closes the connection without a call in flight.
 func TestPromptOfAPeerThatCloses(t *testing.T) {
-	y := onTerminal(t, "connect", "exec:head -n 1")
-	y.shows("> ")
+	y := onPrompt(t, "exec:head -n 1")
 	y.types("{\"n\":1}\r")
 	y.shows("the peer closed the connection")
 	y.exits(0)
@@ -282,8 +287,7 @@ func TestPromptOfAPeerThatCloses(t *testing.T) {
 // exit and quit end the prompt, as Ctrl-D does.
 func TestPromptEnds(t *testing.T) {
 	for _, word := range []string{"exit", " quit "} {
-		y := onTerminal(t, "connect", "demo:orders", "-c")
-		y.shows("> ")
+		y := onPrompt(t, "demo:orders", "-c")
 		y.types(word + "\r")
 		y.exits(0)
 	}
@@ -292,8 +296,7 @@ func TestPromptEnds(t *testing.T) {
 // Calling a method that streams subscribes to it, and Tab completes its name. Lines with secrets or a leading blank are not added
 // to the history.
 func TestPromptStreamsAndForgets(t *testing.T) {
-	y := onTerminal(t, "connect", "demo:orders", "-c")
-	y.shows("> ")
+	y := onPrompt(t, "demo:orders", "-c")
 	y.types("watchO\t")
 	y.shows("watchOrders")
 	y.types(" count:=2 interval:=0\r")
@@ -305,8 +308,7 @@ func TestPromptStreamsAndForgets(t *testing.T) {
 	y.shows(`"o_002"`)
 	y.types("getOrder id=o_003\r")
 	y.shows(`o_003`)
-	y.types("\x04")
-	y.exits(0)
+	y.leaves()
 	b, err := os.ReadFile(filepath.Join(y.cmd.Dir, ".local/state/rpcx/history"))
 	if err != nil || strings.Contains(string(b), "HUSH") || strings.Contains(string(b), "o_002") || !strings.Contains(string(b), "o_003") {
 		t.Errorf("%q, %v", b, err)
@@ -318,27 +320,23 @@ func TestPromptStreamsAndForgets(t *testing.T) {
 
 // The prompt waits for the result of a job.
 func TestPromptWaitsForJobs(t *testing.T) {
-	y := onTerminal(t, "connect", "demo:hotrepl", "-c")
-	y.shows("> ")
+	y := onPrompt(t, "demo:hotrepl", "-c")
 	y.types("archive.export\r")
 	y.shows(`{"itemsExported":2}`)
 	y.types("{\"type\":\"eval\",\"id\":\"mine\",\"code\":\"6 * 7\"}\r")
 	y.shows(`"value":42`)
-	y.types("\x04")
-	y.exits(0)
+	y.leaves()
 }
 
 func TestPromptRestoresTheTerminal(t *testing.T) {
 	for signal, status := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129, syscall.SIGQUIT: 2} {
-		y := onTerminal(t, "connect", "demo:orders")
-		y.shows("> ")
+		y := onPrompt(t, "demo:orders")
 		y.types("slowReport seconds:=60\rhalf a line")
 		y.shows("half a line")
 		_ = y.cmd.Process.Signal(signal)
 		y.exits(status)
 	}
-	y := onTerminal(t, "connect", "exec:sh -c 'read -r line; echo gone >&2'")
-	y.shows("> ")
+	y := onPrompt(t, "exec:sh -c 'read -r line; echo gone >&2'")
 	y.types("x\r")
 	y.shows(`before "x" was answered`)
 	said := y.seen

@@ -33,15 +33,13 @@ echo '{"jsonrpc":"2.0","method":"file.return","resource":"file","verb":"return",
 exec cat >/dev/null
 `
 	testkit.OK(t, os.WriteFile(peer, []byte(script), 0o600))
-	y := onTerminal(t, "connect", "ro+exec:sh "+peer, "-c")
-	y.shows("> ")
+	y := onPrompt(t, "ro+exec:sh "+peer, "-c")
 	y.types("file:index\rfile:list\r")
 	y.shows("file:index:\r\n")
 	y.shows(`"done"`)
 	y.types("\x03")
 	y.shows("file:list: cancelled")
-	y.types("\x04")
-	y.exits(0)
+	y.leaves()
 	if came := y.output(); strings.Count(came, "file:index:\r\n") != 1 || strings.Contains(came, "file:list:\r\n") {
 		t.Errorf("%q", came)
 	}

@@ -181,18 +181,20 @@ func exitStatusIs(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status N PROGRAM ARGS...")
 	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := 0
+	if got := statusOf(ts, args[1:]...); strconv.Itoa(got) != args[0] {
+		ts.Fatalf("status %d, want %s", got, args[0])
+	}
+}
+
+// statusOf runs a program and returns its exit status as a shell reports it.
+func statusOf(ts *testscript.TestScript, words ...string) int {
 	var exit *exec.ExitError
-	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
-		got = shellStatus(exit.ProcessState)
-	} else {
-		ts.Check(err)
+	err := ts.Exec(words[0], words[1:]...)
+	if errors.As(err, &exit) {
+		return shellStatus(exit.ProcessState)
 	}
-	if got != want {
-		ts.Fatalf("status %d, want %d", got, want)
-	}
+	ts.Check(err)
+	return 0
 }
 
 // shellStatus returns a process's exit status as a shell reports it: after a signal, 128 plus its number.

@@ -2,10 +2,8 @@ package commands
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -71,13 +69,7 @@ func rewrite(script, name, text string) error {
 // outcomeOf runs a command line, checks the status and the words in stderr, and returns stdout as lines of a transcript.
 func outcomeOf(ts *testscript.TestScript, line string) string {
 	typed, want, _ := strings.Cut(line, " ## ")
-	status := 0
-	var exit *exec.ExitError
-	if err := ts.Exec("sh", "-c", typed); errors.As(err, &exit) {
-		status = shellStatus(exit.ProcessState)
-	} else {
-		ts.Check(err)
-	}
+	status := statusOf(ts, "sh", "-c", typed)
 	wanted, words, _ := strings.Cut(want, " ")
 	said := strings.ReplaceAll(ts.ReadFile("stderr"), ts.Getenv("WORK"), "$WORK")
 	missing := words == "" && said != ""
