@@ -39,7 +39,7 @@ func TestFileNowhere(t *testing.T) {
 	if _, err := NewFile(); err == nil {
 		t.Error("a file was made")
 	}
-	if _, err := Make("plugin"); err == nil {
+	if _, err := (&Dir{Kind: "plugin"}).Path(); err == nil {
 		t.Error("a directory was made")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 const (
@@ -14,26 +15,38 @@ const (
 	ownerFile = ".owner"
 )
 
-// A Dir is a temporary directory of this process.
+// A Dir is a temporary directory of this process, which Path creates when it is first needed.
 type Dir struct {
-	Path  string
+	Kind string // the directory's name begins with "rpcx-" and Kind
+
+	mu    sync.Mutex
+	path  string   // "" before the first use
 	owner *os.File // nil if the file system does not support locks
 }
 
-// Make creates a private directory in the system's temporary directory. Its name begins with "rpcx-" and kind. It also
-// removes the directories that killed processes have left.
-func Make(kind string) (*Dir, error) {
-	sweep(os.TempDir())
-	path, err := os.MkdirTemp("", prefix+kind+"-")
-	if err != nil {
-		return nil, err
+// Path returns the path of the directory. The first call creates the directory, which is private, in the system's
+// temporary directory. It also removes the directories that killed processes have left.
+func (d *Dir) Path() (path string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.path == "" {
+		sweep(os.TempDir())
+		if path, err = os.MkdirTemp("", prefix+d.Kind+"-"); err != nil {
+			return "", err
+		}
+		d.path, d.owner = path, claim(path)
 	}
-	return &Dir{Path: path, owner: claim(path)}, nil
+	return d.path, nil
 }
 
-// Remove removes the directory and its content.
+// Remove removes the directory and its content. It does nothing if the directory was never created.
 func (d *Dir) Remove() error {
-	err := os.RemoveAll(d.Path)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.path == "" {
+		return nil
+	}
+	err := os.RemoveAll(d.path)
 	if d.owner != nil {
 		_ = d.owner.Close()
 	}

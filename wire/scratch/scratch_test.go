@@ -24,7 +24,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func TestMake(t *testing.T) {
+func TestDir(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	at := func(parts ...string) string { return filepath.Join(append([]string{temp}, parts...)...) }
@@ -41,31 +41,32 @@ func TestMake(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	first, err := Make("plugin")
-	if err != nil {
-		t.Fatal(err)
+	first, second := &Dir{Kind: "plugin"}, &Dir{Kind: "artifacts"}
+	if err := first.Remove(); err != nil || !exists(at("rpcx-plugin-1")) {
+		t.Errorf("before the first use: %v", err)
 	}
-	second, err := Make("artifacts")
-	if err != nil {
-		t.Fatal(err)
+	for _, d := range []*Dir{first, second, first} {
+		if path, err := d.Path(); err != nil || path != d.path {
+			t.Fatal(path, err)
+		}
 	}
 	if exists(at("rpcx-plugin-1")) {
 		t.Error("the directory of an ended process was not removed")
 	}
 	for _, path := range []string{
 		at("rpcx-plugin-2", "work"), at("other", ownerFile), at("rpcx-plugin-3", ownerFile),
-		at("elsewhere", "x", ownerFile), at("rpcx-plugin-4"), first.Path, second.Path,
+		at("elsewhere", "x", ownerFile), at("rpcx-plugin-4"), first.path, second.path,
 	} {
 		if !exists(path) {
 			t.Errorf("%s was removed", path)
 		}
 	}
-	info, err := os.Stat(first.Path)
+	info, err := os.Stat(first.path)
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the folder: %v, %v", info, err)
 	}
-	write(t, filepath.Join(first.Path, "1", "state"))
-	if err := first.Remove(); err != nil || exists(first.Path) || !exists(second.Path) {
+	write(t, filepath.Join(first.path, "1", "state"))
+	if err := first.Remove(); err != nil || exists(first.path) || !exists(second.path) {
 		t.Errorf("removed: %v", err)
 	}
 	if err := second.Remove(); err != nil {
@@ -77,17 +78,18 @@ func TestMake(t *testing.T) {
 func TestOwner(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	d, err := Make("plugin")
+	d := &Dir{Kind: "plugin"}
+	path, err := d.Path()
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries, err := os.ReadDir(d.Path)
+	entries, err := os.ReadDir(path)
 	if err != nil || len(entries) != 1 || entries[0].Name() != ownerFile {
 		t.Errorf("in a new folder: %v, %v", entries, err)
 	}
 	_ = d.owner.Close() // as when the process ends
 	sweep(temp)
-	if exists(d.Path) {
+	if exists(path) {
 		t.Error("the directory of an ended process was not removed")
 	}
 }

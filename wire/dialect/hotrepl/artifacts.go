@@ -19,36 +19,23 @@ import (
 // artifacts makes a directory for each command, in which the command's hook writes files for the client. The
 // directories are below the user's directory, or below a temporary directory that Close of the host removes.
 type artifacts struct {
-	dir string // the user's directory, or "" for a temporary one
-
-	mu        sync.Mutex
-	temporary *scratch.Dir // the temporary directory; nil before its first use
+	dir       string // the user's directory, or "" for a temporary one
+	temporary scratch.Dir
 }
 
 // unsafeChars matches the characters of a command's id that a directory name must not contain.
 var unsafeChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._-]+`) })
 
 // makeDir makes the directory for the artifacts of the command id, and returns its absolute path.
-func (a *artifacts) makeDir(id string) (string, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (a *artifacts) makeDir(id string) (dir string, err error) {
 	base := a.dir
-	if base == "" && a.temporary == nil {
-		dir, err := scratch.Make("artifacts")
-		if err != nil {
+	if base == "" {
+		if base, err = a.temporary.Path(); err != nil {
 			return "", err
 		}
-		a.temporary = dir
-	}
-	if base == "" {
-		base = a.temporary.Path
 	}
 	name := unsafeChars().ReplaceAllString(id, "")
-	if len(name) > 40 {
-		name = name[:40]
-	}
-	dir, err := os.MkdirTemp(base, "a-"+name+"-")
-	if err != nil {
+	if dir, err = os.MkdirTemp(base, "a-"+name[:min(len(name), 40)]+"-"); err != nil {
 		return "", err
 	}
 	return filepath.Abs(dir)
@@ -56,7 +43,7 @@ func (a *artifacts) makeDir(id string) (string, error) {
 
 // collect returns the artifacts member of a command_result or job_result: the regular files in dir, with their sizes
 // and checksums. It removes an empty directory.
-func (a *artifacts) collect(dir string) (json.RawMessage, error) {
+func collect(dir string) (json.RawMessage, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -90,14 +77,4 @@ func digest(path string) (sum string, size int64, err error) {
 	h := sha256.New()
 	size, err = io.Copy(h, f)
 	return hex.EncodeToString(h.Sum(nil)), size, err
-}
-
-// close removes the temporary directory.
-func (a *artifacts) close() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.temporary == nil {
-		return nil
-	}
-	return a.temporary.Remove()
 }

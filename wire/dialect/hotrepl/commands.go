@@ -146,7 +146,7 @@ func (s *server) run(r *running, name, place string, stream bool, emit func(wire
 		_ = os.RemoveAll(dir) // a failed command has no files
 		return outcome{err: s.failure(r, name, err)}
 	}
-	files, err := s.files.collect(dir)
+	files, err := collect(dir)
 	if err != nil {
 		return outcome{err: newError(kindInternal, "artifactUnreadable", "An artifact could not be read.")}
 	}

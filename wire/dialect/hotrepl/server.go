@@ -57,7 +57,7 @@ func newHost(b dialect.Backend) *server {
 	s := &server{b: b, runtime: host.Runtime, jobs: map[string]*job{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.cfg = newConfig(b.Catalog(), s.runtime, host.HostOptions)
-	s.files.dir = host.Artifacts
+	s.files.dir, s.files.temporary.Kind = host.Artifacts, "artifacts"
 	s.queue = newQueue(&s.cfg)
 	s.wg.Go(func() { s.queue.frames(s.ctx, s.frame) })
 	return s
@@ -87,7 +87,7 @@ func (s *server) Close() error {
 	s.mu.Unlock()
 	s.cancel()
 	s.wg.Wait()
-	return s.files.close()
+	return s.files.temporary.Remove()
 }
 
 // Reload drops the evaluator's state and sends an assembly_reload, because hooks and catalog were reloaded.

@@ -10,7 +10,6 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
-	"rpcx/wire/scratch"
 )
 
 // An object is an instance that a host has created. Its calls run one at a time. While a call waits for a callback,
@@ -68,16 +67,13 @@ func (o *object) wait(on bool) {
 func (s *server) add(cl *class) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.dir == nil {
-		dir, err := scratch.Make("plugin")
-		if err != nil {
-			return nil, err
-		}
-		s.dir = dir
+	dir, err := s.dir.Path()
+	if err != nil {
+		return nil, err
 	}
 	s.last++
 	o := &object{id: strconv.Itoa(s.last), class: cl}
-	o.state = filepath.Join(s.dir.Path, o.id)
+	o.state = filepath.Join(dir, o.id)
 	if err := os.Mkdir(o.state, 0o700); err != nil {
 		return nil, err
 	}

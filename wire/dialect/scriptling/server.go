@@ -26,7 +26,7 @@ type server struct {
 	mu      sync.Mutex
 	objects map[string]*object
 	last    int
-	dir     *scratch.Dir   // contains the objects' directories; nil before its first use
+	dir     scratch.Dir    // contains the objects' directories
 	client  dialect.Caller // of the latest connection; destructors that run after its end cannot call the host
 }
 
@@ -35,7 +35,7 @@ type server struct {
 // Without a catalog, b belongs to a host, whose hooks answer a plugin's requests.
 func NewServer(b dialect.Backend) dialect.Server {
 	s := &server{
-		b: b, objects: map[string]*object{},
+		b: b, objects: map[string]*object{}, dir: scratch.Dir{Kind: "plugin"},
 		once: sync.OnceValues(func() (schema, error) { return fromCatalog(b.Catalog()) }),
 	}
 	return dialect.Server{Accept: s.Accept, End: s.Close}
@@ -188,17 +188,13 @@ const destructorsTimeout = 2 * time.Second
 // Close destroys the remaining objects, oldest first, and removes their directories.
 func (s *server) Close() error {
 	s.mu.Lock()
-	dir, left := s.dir, slices.Collect(maps.Values(s.objects))
-	s.dir = nil
+	left := slices.Collect(maps.Values(s.objects))
 	clear(s.objects)
 	s.mu.Unlock()
-	if dir == nil {
-		return nil
-	}
 	number := func(o *object) int { n, _ := strconv.Atoi(o.id); return n }
 	slices.SortFunc(left, func(a, b *object) int { return number(a) - number(b) })
 	s.destroyAll(left)
-	return dir.Remove()
+	return s.dir.Remove()
 }
 
 // destroyAll runs the destructors of objects whose connections have ended.
