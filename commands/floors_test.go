@@ -52,7 +52,7 @@ var floors = []floor{
 	{"wire/dialect/scriptling", []string{"wire", "wire/scan", "wire/scratch", "wire/catalog", "wire/dialect", "wire/dialect/jsonrpc"}, nil},
 	{"wire/dialect/poll", []string{"wire", "wire/scan", "wire/dialect"}, nil},
 	{"wire/dialect/ro", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/poll", "wire/dialect/jsonrpc"}, nil},
-	{"wire/dialect/scomp", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/jsonrpc"}, nil},
+	{"wire/dialect/scomp", []string{"wire", "wire/scan", "wire/catalog", "wire/dialect", "wire/dialect/jsonrpc", "wire/dialect/poll"}, nil},
 	{"wire/dialect/hotrepl", []string{"wire", "wire/scan", "wire/scratch", "wire/catalog", "wire/dialect", "wire/dialect/poll"}, nil},
 	{"wire/dialect/page/program", []string{"wire", "wire/scan", "wire/jq"}, nil},
 	{"wire/dialect/page/load", []string{"wire", "wire/scan", "wire/catalog", "wire/toml", "wire/trust", "wire/dialect/page/program", "wire/userfile"}, nil},

@@ -85,6 +85,15 @@ func (o *Object) Members(obj []byte, but ...string) {
 	}
 }
 
+// Named is like Members, but decodes the keys.
+func (o *Object) Named(obj []byte, but ...string) {
+	for name, val := range Named(obj) {
+		if !slices.Contains(but, name) {
+			o.Add(name, val)
+		}
+	}
+}
+
 // Append adds a member whose value is appended by write. If write fails, Append returns that error and the object is
 // unusable.
 func (o *Object) Append(name string, write func(b []byte) ([]byte, error)) error {

@@ -20,10 +20,11 @@ func TestObject(t *testing.T) {
 	o.Member([]byte(`\u0067`), []byte("1"))
 	o.CompactMember([]byte("h"), []byte("{\n}"))
 	o.Members([]byte(`{"i":1,"j":2,"\u006b":3}`), "j", "k")
+	o.Named([]byte(`{"m":1,"j":2,"\u006e": [ ]}`), "j")
 	o.Inside([]byte(` { "l" : 1 } `))
 	o.Inside([]byte(`{}`))
 	o.Inside([]byte(`[1]`))
-	want := `before {"a":"x\"\n","b":[1, 2],"c":[1,2],"d":-7,"e":true,"f":{"<":"&"},"\u0067":1,"h":{},"i":1,"l" : 1}`
+	want := `before {"a":"x\"\n","b":[1, 2],"c":[1,2],"d":-7,"e":true,"f":{"<":"&"},"\u0067":1,"h":{},"i":1,"m":1,"n":[ ],"l" : 1}`
 	if got := string(o.End()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

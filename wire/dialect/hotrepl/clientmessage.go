@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -20,25 +21,26 @@ const (
 
 // A request describes a type of client message.
 type request struct {
-	// members are the members besides type and id, with their JSON types: s (string), n (number), o (object) or b
-	// (boolean). An uppercase letter marks a required member.
-	members map[string]byte
+	// members are the JSON types of the members besides type and id, by name. "?" marks an optional member.
+	members map[string]string
 	// answers are the types of the responses. A failed command_result can also answer every type (see answersTo).
 	answers []string
+	// do answers a message of a client that waits for a frame. It is nil for evals, of which a frame runs at most one.
+	do func(*server, task)
 }
 
 var requests = map[string]request{
-	typeEval:      {map[string]byte{"code": 'S', "timeoutMs": 'n'}, []string{typeEvalResult, typeEvalError}},
-	typeComplete:  {map[string]byte{"code": 'S', "cursor": 'n'}, []string{typeCompleteResult, typeEvalError}},
-	typeReset:     {nil, []string{typeResetResult, typeEvalError}},
-	typeSubscribe: {map[string]byte{"code": 'S', "intervalFrames": 'n', "limit": 'n', "onChange": 'b', "timeoutMs": 'n'}, nil},
-	typeCancel:    {map[string]byte{"targetId": 'S'}, nil},
-	typeList:      {map[string]byte{"since": 's'}, []string{typeListResult}},
-	typeDescribe:  {map[string]byte{"name": 'S'}, []string{typeDescribeResult}},
-	typeCall:      {map[string]byte{"name": 'S', "args": 'O', "timeoutMs": 'n'}, []string{typeCallResult, typeJobAccepted}},
-	typeStatus:    {map[string]byte{"jobId": 'S'}, []string{typeStatusResult, typeJobResult}},
-	typeJobCancel: {map[string]byte{"jobId": 'S'}, []string{typeJobCancelResult}},
-	typeJournal:   {map[string]byte{"kind": 's', "limit": 'n'}, []string{typeJournalResult}},
+	typeEval:      {map[string]string{"code": "string", "timeoutMs": "number?"}, []string{typeEvalResult, typeEvalError}, nil},
+	typeComplete:  {map[string]string{"code": "string", "cursor": "number?"}, []string{typeCompleteResult, typeEvalError}, (*server).complete},
+	typeReset:     {nil, []string{typeResetResult, typeEvalError}, (*server).reset},
+	typeSubscribe: {map[string]string{"code": "string", "intervalFrames": "number?", "limit": "number?", "onChange": "boolean?", "timeoutMs": "number?"}, nil, (*server).subscribe},
+	typeCancel:    {map[string]string{"targetId": "string"}, nil, nil},
+	typeList:      {map[string]string{"since": "string?"}, []string{typeListResult}, (*server).list},
+	typeDescribe:  {map[string]string{"name": "string"}, []string{typeDescribeResult}, (*server).describe},
+	typeCall:      {map[string]string{"name": "string", "args": "object", "timeoutMs": "number?"}, []string{typeCallResult, typeJobAccepted}, (*server).command},
+	typeStatus:    {map[string]string{"jobId": "string"}, []string{typeStatusResult, typeJobResult}, (*server).status},
+	typeJobCancel: {map[string]string{"jobId": "string"}, []string{typeJobCancelResult}, (*server).cancelJob},
+	typeJournal:   {map[string]string{"kind": "string?", "limit": "number?"}, []string{typeJournalResult}, (*server).query},
 }
 
 // clientMessage reads a client's message. If the message is invalid, its Err is the response, which the server sends in
@@ -64,24 +66,14 @@ func (c *codec) clientMessage(raw []byte) wire.Message {
 }
 
 // checkMembers returns an invalidRequest error for the first member that is missing or has the wrong type, or nil.
-func checkMembers(raw []byte, want map[string]byte) *wire.Error {
+func checkMembers(raw []byte, want map[string]string) *wire.Error {
 	if id := scan.Get(raw, "id"); id != nil && scan.Type(id) != 's' {
 		return newError(kindInvalid, codeInvalidRequest, "The id is not a string.")
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		kind := want[name]
 		val := scan.Get(raw, name)
-		is, must := scan.Type(val), kind < 'a'
-		if must {
-			kind += 'a' - 'A'
-		}
-		if is == 't' || is == 'f' {
-			is = 'b'
-		}
-		switch {
-		case is == kind:
-		case val == nil && !must, is == '0' && !must:
-		default:
+		kind, optional := strings.CutSuffix(want[name], "?")
+		if missing := val == nil || scan.Type(val) == '0'; !scan.HasType(val, kind) && !(optional && missing) {
 			return newError(kindInvalid, codeInvalidRequest, "The member "+name+" is missing or has the wrong type.")
 		}
 	}

@@ -1,6 +1,7 @@
 package hotrepl
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"time"
@@ -106,11 +107,8 @@ func errorMessage(id wire.ID, e *wire.Error) []byte {
 // readError reads the error in a host's message: an object, or a string with the message. It ignores malformed members
 // and other values.
 func readError(val []byte) *wire.Error {
-	e := &wire.Error{Message: "the host reported a failure without a message"}
+	e := &wire.Error{Message: cmp.Or(scan.String(val), "the host reported a failure without a message")}
 	if scan.Type(val) != 'o' {
-		if s, ok := scan.Text(val); ok && s != "" {
-			e.Message = s
-		}
 		return e
 	}
 	e.Raw = val

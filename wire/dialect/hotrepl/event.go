@@ -1,6 +1,7 @@
 package hotrepl
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -53,12 +54,8 @@ func (c *codec) Event(m *wire.Message, ev *wire.Event) error {
 
 // reloadEvent returns an assembly_reload as a log event.
 func reloadEvent(raw []byte) wire.Event {
-	ev := wire.Event{Kind: wire.Log, Level: "info", Message: typeReload}
-	if what, ok := scan.Text(scan.Get(raw, "message")); ok && what != "" {
-		ev.Message = what
-	}
-	ev.Extra = beside(raw, "message")
-	return ev
+	message := cmp.Or(scan.String(scan.Get(raw, "message")), typeReload)
+	return wire.Event{Kind: wire.Log, Level: "info", Message: message, Extra: beside(raw, "message")}
 }
 
 // progressEvent fills ev with a job's progress, which may be any JSON. A string is the message, and a number is the
@@ -71,12 +68,8 @@ func progressEvent(ev *wire.Event, progress []byte) {
 	case 'n':
 		ev.Fraction = fraction(progress, 1)
 	case 'o':
-		for _, key := range []string{"message", "stage", "phase"} {
-			if text, ok := scan.Text(scan.Get(progress, key)); ok && text != "" {
-				ev.Message = text
-				break
-			}
-		}
+		text := func(key string) string { return scan.String(scan.Get(progress, key)) }
+		ev.Message = cmp.Or(text("message"), text("stage"), text("phase"), ev.Message)
 		ev.Fraction = fractionIn(progress)
 	}
 }

@@ -217,11 +217,7 @@ func (c *codec) empty() *catalog.Catalog {
 	cat.Info.Name, _ = scan.Text(scan.Get(host, "name"))
 	cat.Info.Version, _ = scan.Text(scan.Get(host, "version"))
 	var extra scan.Object
-	for name, val := range scan.Named(raw) {
-		if name != "type" {
-			extra.Compact(name, val)
-		}
-	}
+	extra.Named(raw, "type")
 	cat.Extra = extra.End()
 	return cat
 }

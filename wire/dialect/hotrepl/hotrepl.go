@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -84,11 +85,8 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 }
 
 func (c *codec) encode(op dialect.Op) (wire.Message, error) {
-	switch op.Kind {
-	case dialect.Eval, dialect.Subscribe, dialect.Call:
-		if c.host {
-			return wire.Message{}, hostRequestFault()
-		}
+	if c.host && slices.Contains([]dialect.OpKind{dialect.Eval, dialect.Subscribe, dialect.Call}, op.Kind) {
+		return wire.Message{}, hostRequestFault()
 	}
 	switch op.Kind {
 	case dialect.Eval:

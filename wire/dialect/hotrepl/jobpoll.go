@@ -36,7 +36,13 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 			return j, err
 		}
 		j.job = nil
-		j.Ask = func(ctx context.Context) error { return j.accepted(ctx, st) }
+		j.Ask = func(ctx context.Context) error { // processes the response to the command_call, which starts the job
+			m, err := st.Next(ctx)
+			if err != nil {
+				return err
+			}
+			return j.answer(m.Clone())
+		}
 		j.CancelWork = func(ctx context.Context) error { return j.cancelStart(ctx, st) }
 	case dialect.JobWait:
 		j.Ask, j.Now = j.asks(typeStatus, j.about()), !bare
@@ -67,15 +73,6 @@ type following struct {
 
 // acceptTimeout bounds the wait of a cancelled start for job_accepted. rpcx ends within a second after a signal.
 const acceptTimeout = 500 * time.Millisecond
-
-// accepted processes the response to the command_call of st, which starts the job.
-func (j *following) accepted(ctx context.Context, st dialect.Stream) error {
-	m, err := st.Next(ctx)
-	if err != nil {
-		return err
-	}
-	return j.answer(m.Clone())
-}
 
 // cancelStart waits for job_accepted and cancels the job, because a host ignores the cancel message of a job.
 func (j *following) cancelStart(ctx context.Context, st dialect.Stream) error {
@@ -137,7 +134,9 @@ func (j *following) answer(m wire.Message) error {
 		j.yield(m, ev, false)
 		return nil
 	case j.op.Kind == dialect.JobList && ev.Err == nil:
-		j.entries(m)
+		for val := range scan.Elements(m.Body) {
+			j.yield(m, wire.Event{Kind: wire.Data, Data: val}, false)
+		}
 	case j.op.Kind == dialect.JobCancel && ev.Err == nil, j.bare, ev.Err != nil && ev.Job == nil:
 		j.yield(m, ev, true)
 	default:
@@ -158,13 +157,6 @@ func (j *following) yield(m wire.Message, ev wire.Event, final bool) {
 	j.Put(m)
 }
 
-// entries queues each entry of a journal.
-func (j *following) entries(m wire.Message) {
-	for val := range scan.Elements(m.Body) {
-		j.yield(m, wire.Event{Kind: wire.Data, Data: val}, false)
-	}
-}
-
 // report returns the known facts about a job as an object for the user.
 func report(ev wire.Event) json.RawMessage {
 	status := scan.Get(ev.Extra, "status")
@@ -183,11 +175,7 @@ func report(ev wire.Event) json.RawMessage {
 	default:
 		o.Compact("output", ev.Data)
 	}
-	for name, val := range scan.Named(ev.Extra) {
-		if name != "state" && name != "status" {
-			o.Compact(name, val)
-		}
-	}
+	o.Named(ev.Extra, "state", "status")
 	return o.End()
 }
 

@@ -1,6 +1,7 @@
 package hotrepl
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -153,10 +154,8 @@ func (s *server) cancelJob(t task) {
 	s.mu.Lock()
 	state := j.state
 	s.mu.Unlock()
-	accepted := state == ""
-	if accepted {
-		state = "running"
+	if state == "" {
 		j.cancel()
 	}
-	t.h.send(build(typeJobCancelResult).id(t.msg.ID).bool("accepted", accepted).text("state", state).end())
+	t.h.send(build(typeJobCancelResult).id(t.msg.ID).bool("accepted", state == "").text("state", cmp.Or(state, "running")).end())
 }

@@ -67,7 +67,7 @@ func newHost(b dialect.Backend) *server {
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	s.accept.Lock()
 	defer s.accept.Unlock()
-	h := &handler{server: s, queue: s.queue, caller: c, r: s.b.Bind(c)}
+	h := &handler{server: s, caller: c, r: s.b.Bind(c)}
 	h.ctx, h.cancel = context.WithCancel(s.ctx)
 	s.mu.Lock()
 	old := s.client
@@ -116,7 +116,7 @@ func (s *server) frame() {
 		if !ok {
 			break
 		}
-		if do := answering[t.msg.Method]; do != nil && t.h.ctx.Err() == nil {
+		if do := requests[t.msg.Method].do; do != nil && t.h.ctx.Err() == nil {
 			do(s, t)
 		}
 	}
@@ -129,20 +129,6 @@ func (s *server) frame() {
 			s.queue.endWatch(w)
 		}
 	}
-}
-
-// answering contains the function for each type of message that waits for a frame. Evals are separate: each frame runs
-// at most one.
-var answering = map[string]func(*server, task){
-	typeComplete:  (*server).complete,
-	typeReset:     (*server).reset,
-	typeSubscribe: (*server).subscribe,
-	typeList:      (*server).list,
-	typeDescribe:  (*server).describe,
-	typeCall:      (*server).command,
-	typeStatus:    (*server).status,
-	typeJobCancel: (*server).cancelJob,
-	typeJournal:   (*server).query,
 }
 
 // cancelByID cancels the evals, commands and subscriptions with that id, whichever client sent them. A cancel has no
@@ -160,7 +146,6 @@ func (s *server) cancelByID(id []byte) {
 
 type handler struct {
 	server *server
-	queue  *queue
 	caller dialect.Caller
 	r      dialect.Responder
 	ctx    context.Context // ends when the client disconnects or is evicted
@@ -182,7 +167,7 @@ func (h *handler) Close() error {
 
 // drop removes the client's queued messages and cancels its running ones.
 func (h *handler) drop() {
-	h.queue.drop(h)
+	h.server.queue.drop(h)
 	h.cancel()
 }
 
@@ -216,7 +201,7 @@ func (h *handler) Handle(_ context.Context, in *dialect.Inbound) (json.RawMessag
 		h.server.cancelByID(scan.Get(m.Raw, "targetId"))
 		return nil, nil
 	}
-	if !h.queue.add(task{h, m}) {
+	if !h.server.queue.add(task{h, m}) {
 		h.send(errorMessage(m.ID, busy("commandQueueFull", "Too many messages are waiting for a frame.")))
 	}
 	return nil, nil

@@ -47,16 +47,9 @@ func result(m *wire.Message) (ev wire.Event, ok bool) {
 // addExtra adds to ev the members of a message, except its result.
 func addExtra(ev *wire.Event, m *wire.Message) {
 	var rest scan.Object
-	for key, val := range scan.Named(m.Raw) {
-		switch key {
-		case "jsonrpc", "id", "request_id", "method", "verb", "result", "error":
-		case "target":
-			if text, ok := targetText(val); ok {
-				ev.Job = scan.AppendQuoted(nil, text)
-			}
-		default:
-			rest.Add(key, val)
-		}
+	rest.Named(m.Raw, "jsonrpc", "id", "request_id", "method", "verb", "target", "result", "error")
+	if text, ok := targetText(scan.Get(m.Raw, "target")); ok {
+		ev.Job = scan.AppendQuoted(nil, text)
 	}
 	if !rest.Empty() {
 		ev.Extra = rest.End()

@@ -128,20 +128,13 @@ func Shape() dialect.Shape {
 
 // targeted separates the target and the parent from the params, for callers whose dialect has no members for them.
 func targeted(params json.RawMessage) (extra, rest json.RawMessage) {
-	if scan.Type(params) != 'o' {
-		return nil, params
-	}
 	var about, others scan.Object
-	for key, val := range scan.Named(params) {
-		if key == "target" || key == "parent" {
-			about.Add(key, val)
-		} else {
-			others.Add(key, val)
-		}
-	}
+	about.Add("target", scan.Get(params, "target"))
+	about.Add("parent", scan.Get(params, "parent"))
 	if about.Empty() {
 		return nil, params
 	}
+	others.Named(params, "target", "parent")
 	return about.End(), others.EndOrNil()
 }
 

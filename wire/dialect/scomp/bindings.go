@@ -75,11 +75,7 @@ func fromHandshake(body json.RawMessage, who string) *catalog.Catalog {
 	}
 	r.c.Info = info(body, metadata, who)
 	var rest scan.Object
-	for key, val := range scan.Named(body) {
-		if !slices.Contains([]string{"protocol", sessionWord, "bindings", "metadata", "$defs"}, key) {
-			rest.Add(key, val)
-		}
-	}
+	rest.Named(body, "protocol", sessionWord, "bindings", "metadata", "$defs")
 	r.c.Extra = rest.EndOrNil()
 	return r.c
 }

@@ -11,6 +11,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/dialect/poll"
 	"rpcx/wire/scan"
 )
 
@@ -42,16 +43,12 @@ func (g *peerHandshake) catalog() *catalog.Catalog {
 // Handshake sends the handshake of a client. It returns a Fault of kind Protocol if the response is invalid, and of
 // kind Unreachable if the server no longer has the session to resume.
 func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
-	st, err := caller.Open(ctx, dialect.Op{Kind: dialect.Internal, Method: handshake, Params: c.handshakePart()})
-	var m wire.Message // not its event, which has only the member value of a result
-	if err == nil {
-		m, err = st.Next(ctx)
-	}
+	m, err := poll.Ask(ctx, caller, handshake, c.handshakePart()) // not CallOp, which returns only the member value of a result
 	switch {
 	case err != nil:
 		return err
 	case m.Err != nil:
-		return &wire.Fault{Kind: wire.Protocol, Method: handshake, RPC: m.Err.Clone(), Message: "the handshake was refused: " + m.Err.Error()}
+		return &wire.Fault{Kind: wire.Protocol, Method: handshake, RPC: m.Err, Message: "the handshake was refused: " + m.Err.Error()}
 	}
 	if err := check(m.Body); err != nil {
 		return err
@@ -92,11 +89,10 @@ func (c *codec) handshakePart() json.RawMessage {
 		metadata.Add("client", identity(c.intro.Info))
 	}
 	resume := cmp.Or(c.intro.Last, c.intro.Resume)
-	for key, val := range scan.Named(given) {
-		if key != resumeWord || resume == "" {
-			metadata.Add(key, val)
-		}
+	if resume != "" {
+		given = scan.Without(given, resumeWord)
 	}
+	metadata.Named(given)
 	metadata.SomeText(resumeWord, resume)
 	return handshakePart(bindings(c.intro.Offers), metadata.End(), "")
 }

@@ -115,9 +115,6 @@ func (r *refs) hold(val []byte) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.remote == nil {
-		r.remote = map[string]json.RawMessage{}
-	}
 	eachFunction(val, func(id string, fn []byte) {
 		if scan.Get(fn, "input") == nil && scan.Get(fn, "output") == nil {
 			fn = nil
@@ -131,7 +128,7 @@ func (r *refs) hold(val []byte) {
 			return
 		}
 		r.bytes += more
-		r.remote[strings.Clone(id)] = bytes.Clone(fn)
+		wire.Put(&r.remote, strings.Clone(id), json.RawMessage(bytes.Clone(fn)))
 	})
 }
 

@@ -184,11 +184,7 @@ func unwrap(result json.RawMessage) (value, extra json.RawMessage) {
 		return result, nil
 	}
 	var rest scan.Object
-	for name, val := range scan.Named(result) {
-		if name != valueWord {
-			rest.Add(name, val)
-		}
-	}
+	rest.Named(result, valueWord)
 	return value, rest.EndOrNil()
 }
 
