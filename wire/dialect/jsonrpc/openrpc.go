@@ -84,33 +84,19 @@ func badDocument(what string) error {
 }
 
 func readInfo(c *catalog.Catalog, extra *builder, info []byte) {
+	text := func(key string) string { return scan.String(scan.Get(info, key)) }
+	c.Info = catalog.Info{Name: text("title"), Version: text("version"), Description: text("description")}
 	var rest builder
-	for key, val := range scan.Named(info) {
-		switch key {
-		case "title":
-			c.Info.Name = scan.String(val)
-		case "version":
-			c.Info.Version = scan.String(val)
-		case "description":
-			c.Info.Description = scan.String(val)
-		default:
-			rest.add(key, val)
-		}
-	}
+	rest.merge(info, "title", "version", "description")
 	extra.add("info", rest.json())
 }
 
 func readComponents(c *catalog.Catalog, extra *builder, components []byte) {
-	var rest builder
-	for key, val := range scan.Named(components) {
-		if key != "schemas" {
-			rest.add(key, val)
-			continue
-		}
-		for name, schema := range scan.Named(val) {
-			wire.Put(&c.Defs, name, schema)
-		}
+	for name, schema := range scan.Named(scan.Get(components, "schemas")) {
+		wire.Put(&c.Defs, name, schema)
 	}
+	var rest builder
+	rest.merge(components, "schemas")
 	extra.add("components", rest.json())
 }
 
@@ -166,18 +152,14 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 
 // readResult returns the schema of a result. extra receives the rest of its descriptor.
 func readResult(val []byte, extra *builder) json.RawMessage {
-	var schema json.RawMessage
-	var rest builder
-	for key, v := range scan.Named(val) {
-		switch {
-		case key == "schema":
-			schema = v
-		case key == "name" && scan.String(v) == "result":
-		default:
-			rest.add(key, v)
-		}
+	other := []string{"schema"}
+	if scan.String(scan.Get(val, "name")) == "result" {
+		other = append(other, "name")
 	}
+	var rest builder
+	rest.merge(val, other...)
 	extra.add("result", rest.json())
+	schema := scan.Get(val, "schema")
 	if s := string(schema); s == "{}" || s == "true" {
 		return nil
 	}

@@ -188,9 +188,9 @@ func (b *builder) addText(key, text string) {
 	}
 }
 
-// merge adds the members of obj.
-func (b *builder) merge(obj []byte) {
-	for key, val := range scan.Named(obj) {
+// merge adds the members of obj, except those named in but.
+func (b *builder) merge(obj []byte, but ...string) {
+	for key, val := range scan.Named(scan.Without(obj, but...)) {
 		b.add(key, val)
 	}
 }
