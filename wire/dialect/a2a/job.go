@@ -68,7 +68,7 @@ func (f *client) ask(ctx context.Context, caller dialect.Caller, method string, 
 // about makes a call whose result is a task, and yields the task.
 func (f *client) about(ctx context.Context, caller dialect.Caller, method string, params json.RawMessage) (dialect.Stream, error) {
 	task, err := f.ask(ctx, caller, method, params)
-	return poll.Lines(line(task)), err
+	return poll.Answer(err, line(task))
 }
 
 // list requests the list of tasks, page by page.
@@ -88,7 +88,7 @@ func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Strea
 		}
 		return nil, err
 	})
-	return poll.Lines(lines...), err
+	return poll.Answer(err, lines...)
 }
 
 // line describes a task to users, with its id as "job" and its state as "status".

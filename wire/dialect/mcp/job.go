@@ -78,13 +78,10 @@ func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method s
 // about makes a call whose result is the status of a task, and yields the status.
 func (f *client) about(ctx context.Context, caller dialect.Caller, method string, task json.RawMessage) (dialect.Stream, error) {
 	answer, err := f.c.Ask(ctx, caller, method, scan.Pair("taskId", task))
-	if err != nil {
-		return nil, taskFault(method, err)
-	}
 	if isOver(scan.String(scan.Get(answer, "status"))) {
 		f.SetRunning(task, false)
 	}
-	return poll.Lines(taskLine(answer)), nil
+	return poll.Answer(taskFault(method, err), taskLine(answer))
 }
 
 // list requests the list of tasks, page by page.
@@ -104,7 +101,7 @@ func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Strea
 		}
 		return scan.Get(answer, "nextCursor"), nil
 	})
-	return poll.Lines(lines...), err
+	return poll.Answer(err, lines...)
 }
 
 // taskFault converts the error of a call about tasks to a failure of the command.

@@ -22,9 +22,10 @@ const maxTasks = 1024
 // client, a request can become a task if it has a hook. The call gets its response at once. The result is stored until the peer requests
 // it, the connection closes, or the ttl that the peer requested expires.
 type tasks struct {
+	*modern.Conn // answers the requests of versions without a handshake; nil on a client
+
 	conn   server.Conn
 	client *client // the client of the same connection
-	modern *modern.Conn
 
 	mu   sync.Mutex
 	list []*task // oldest first; the oldest ended task is removed first; the limit of pending requests bounds running tasks
@@ -36,17 +37,9 @@ func newServer(host server.Host) server.Native {
 		if m.Owns(c.Caller) {
 			return server.NoFlow{}
 		}
-		return &tasks{conn: c, client: c.Codec.Flow().(*client), modern: m.Open(c)}
+		return &tasks{conn: c, client: c.Codec.Flow().(*client), Conn: m.Open(c)}
 	}}
 }
-
-// Take answers the requests of versions without a handshake.
-func (a *tasks) Take(ctx context.Context, in *dialect.Inbound) (json.RawMessage, bool, error) {
-	return a.modern.Take(ctx, in)
-}
-
-// Close ends the work that the client started without a handshake.
-func (a *tasks) Close() { a.modern.Close() }
 
 // Begin starts a task if the params of a request ask for one and the handshake declared tasks.
 func (a *tasks) Begin(ctx context.Context, in *dialect.Inbound, carried string) (context.Context, server.Work, error) {

@@ -50,6 +50,14 @@ func Lines(values ...json.RawMessage) *Stream {
 	return s
 }
 
+// Answer returns a stream of the values, or err.
+func Answer(err error, values ...json.RawMessage) (dialect.Stream, error) {
+	if err != nil {
+		return nil, err
+	}
+	return Lines(values...), nil
+}
+
 // Put adds a message for Next.
 func (s *Stream) Put(m wire.Message) { s.ready = append(s.ready, m) }
 

@@ -25,10 +25,7 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 		return c.waitJob(ctx, caller, op)
 	case dialect.JobStatus:
 		have, err := c.jobs.named(op.Job)
-		if err != nil {
-			return nil, err
-		}
-		return poll.Lines(have.line()), nil
+		return poll.Answer(err, have.line())
 	case dialect.JobList:
 		c.jobs.mu.Lock()
 		defer c.jobs.mu.Unlock()
