@@ -144,21 +144,15 @@ func Finish(ctx context.Context, st Stream) error {
 	return st.Cancel(ctx)
 }
 
-// A Stream can also implement these interfaces (see the functions Waiting and Severed).
-type (
-	waiter  interface{ Waiting() bool }
-	severed interface{ Severed() bool }
-)
-
 // Waiting reports whether st.Next would return at once. It returns false if st has no method Waiting.
 func Waiting(st Stream) bool {
-	w, ok := st.(waiter)
+	w, ok := st.(interface{ Waiting() bool })
 	return ok && w.Waiting()
 }
 
 // Severed reports whether st ended because its connection ended. It returns false if st has no method Severed.
 func Severed(st Stream) bool {
-	s, ok := st.(severed)
+	s, ok := st.(interface{ Severed() bool })
 	return ok && s.Severed()
 }
 

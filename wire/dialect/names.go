@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"rpcx/wire"
@@ -23,12 +24,19 @@ type Spelling struct {
 	Covers func(pattern string) []string     // the additional patterns that a policy's pattern from Hook implies
 }
 
+// unchanged is the Spelling of dialects whose users and hooks use wire names.
+var unchanged = Spelling{
+	User:   func(_, method string) string { return method },
+	Hook:   func(method string) string { return method },
+	Wire:   func(hookName string) string { return hookName },
+	Covers: func(string) []string { return nil },
+}
+
+func (n Names) spelling() *Spelling { return cmp.Or(n.Spelling, &unchanged) }
+
 // ForHooks returns the name of a wire method for hooks and policies.
 func (n Names) ForHooks(method string) string {
-	if n.Spelling == nil {
-		return method
-	}
-	return n.Spelling.Hook(method)
+	return n.spelling().Hook(method)
 }
 
 // AllForHooks applies ForHooks to each pattern.
@@ -39,29 +47,20 @@ func (n Names) AllForHooks(patterns []string) []string {
 // ForPolicy applies ForHooks to each policy pattern, and adds the patterns that these imply.
 func (n Names) ForPolicy(patterns []string) []string {
 	out := n.AllForHooks(patterns)
-	if n.Spelling == nil {
-		return out
-	}
 	for _, p := range patterns {
-		out = append(out, n.Spelling.Covers(n.ForHooks(p))...)
+		out = append(out, n.spelling().Covers(n.ForHooks(p))...)
 	}
 	return out
 }
 
 // FromHook returns the wire name of a hook's method.
 func (n Names) FromHook(hookName string) string {
-	if n.Spelling == nil {
-		return hookName
-	}
-	return n.Spelling.Wire(hookName)
+	return n.spelling().Wire(hookName)
 }
 
 // ForUser returns the name of a wire method that users see. typed is what the user entered.
 func (n Names) ForUser(typed, method string) string {
-	if n.Spelling == nil {
-		return method
-	}
-	return n.Spelling.User(typed, method)
+	return n.spelling().User(typed, method)
 }
 
 // OnWire returns the wire name of a user's method.

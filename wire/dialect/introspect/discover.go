@@ -61,7 +61,7 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 		return nil, wire.ErrUnsupported
 	}
 	defer c.found.save() // once, because there may be hundreds of modules
-	names := wire.Map(c.found.current.modules(), func(m listedModule) string { return m.Namespace })
+	names := c.found.current.names()
 	if err := c.learnModules(ctx, caller, names); err != nil {
 		return nil, err
 	}

@@ -73,6 +73,11 @@ func (d *discovered) modules() []listedModule {
 	return all
 }
 
+// names returns the namespaces of the modules.
+func (d *discovered) names() []string {
+	return wire.Map(d.modules(), func(m listedModule) string { return m.Namespace })
+}
+
 // catalog returns a catalog of the known facts. Methods of modules without a schema have only a name. note receives a
 // sentence about each inconsistency between the list and the schemas. extra.unknown contains the names of wanted
 // modules without a schema.
@@ -111,16 +116,12 @@ func cachedCatalog(kept json.RawMessage) *catalog.Catalog {
 	if d == nil {
 		return nil
 	}
-	all := wire.Map(d.modules(), func(m listedModule) string { return m.Namespace })
-	return d.catalog(func(string) {}, all...)
+	return d.catalog(func(string) {}, d.names()...)
 }
 
 // unknown returns the wanted modules that are listed but have no schema.
 func (d *discovered) unknown(wanted []string) (names []string) {
-	listed := map[string]bool{}
-	for _, m := range d.modules() {
-		listed[m.Namespace] = true
-	}
+	listed := wire.SetOf(d.names())
 	for _, name := range wanted {
 		if d.Schemas[name] == nil && listed[name] {
 			names = append(names, name)

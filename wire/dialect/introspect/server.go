@@ -128,13 +128,8 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound, method string
 
 // moduleSchema answers service_module_schema.
 func (h *handler) moduleSchema(params json.RawMessage, out *streamWriter) error {
-	name := ""
-	switch first := unwrapped(params, nil); scan.Type(first) {
-	case 'o':
-		name, _ = scan.Text(scan.Get(first, "namespace"))
-	case 'a':
-		name, _ = scan.Text(scan.First(first))
-	}
+	given := unwrapped(params, nil)
+	name := scan.String(scan.Or(scan.Get(given, "namespace"), scan.First(given)))
 	m := h.server.modules().module(name)
 	switch {
 	case name == "":

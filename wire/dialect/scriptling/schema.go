@@ -185,11 +185,7 @@ func (s *schema) add(m *catalog.Method) {
 }
 
 func (s *schema) class(name string) *class {
-	i := slices.IndexFunc(s.Classes, func(c class) bool { return c.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &s.Classes[i]
+	return wire.Find(s.Classes, func(c *class) bool { return c.Name == name })
 }
 
 // complete adds the required members of a class. It removes __init__ and __del__ from the methods, because a host would
