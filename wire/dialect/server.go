@@ -219,9 +219,9 @@ func Gather(r *Request, most int) (gathered func(json.RawMessage, error) (json.R
 	}
 }
 
-// LastOf makes r's answer the result of Respond or, without a result, the last emitted data, as for a job. last
-// converts the results of Respond to that answer. others receives all events except data. It may be nil.
-func LastOf(r *Request, others func(wire.Event) error) (last func(json.RawMessage, error) (json.RawMessage, error)) {
+// LastOf returns the result of respond for r or, without a result, the last emitted data, as for a job. others receives all
+// events except data. It may be nil.
+func LastOf(ctx context.Context, respond func(context.Context, Request) (json.RawMessage, error), r Request, others func(wire.Event) error) (json.RawMessage, error) {
 	var data json.RawMessage
 	r.Emit = func(ev wire.Event) error {
 		switch {
@@ -232,10 +232,8 @@ func LastOf(r *Request, others func(wire.Event) error) (last func(json.RawMessag
 		}
 		return nil
 	}
-	return func(result json.RawMessage, err error) (json.RawMessage, error) {
-		result = scan.Or(result, data)
-		return result, err
-	}
+	result, err := respond(ctx, r)
+	return scan.Or(result, data), err
 }
 
 // Unknown returns the error response for a method that b does not offer. Its data names the most similar method of b.

@@ -24,15 +24,13 @@ type job struct {
 
 // start accepts a job and runs it, unless maxJobConcurrency jobs are running.
 func (s *server) start(r *running, m *catalog.Method) {
-	if !s.fits(r, m) {
-		return
-	}
 	id := wire.RandomHex(16)
 	j := &job{running: r, name: m.Name}
-	s.mu.Lock()
-	s.forgetJobs()
-	s.jobs[id] = j
-	s.mu.Unlock()
+	if !s.store(id, j) {
+		s.commandDone(r, m.Name, outcome{err: busy("jobConcurrencyLimit", "Too many jobs are running.")})
+		r.cancel()
+		return
+	}
 	r.h.send(build(typeJobAccepted).id(r.msg.ID).text("jobId", id).text("state", "running").end())
 	s.wg.Go(func() { s.runJob(j, id) })
 }
@@ -55,22 +53,22 @@ func (s *server) forgetJobs() {
 	delete(s.jobs, oldest)
 }
 
-// fits reports whether a job may start. If not, it answers that the host is busy.
-func (s *server) fits(r *running, m *catalog.Method) bool {
+// store stores a job that may start. It returns false if maxJobConcurrency jobs are running.
+func (s *server) store(id string, j *job) bool {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	n := 0
-	for _, j := range s.jobs {
-		if j.state == "" {
+	for _, other := range s.jobs {
+		if other.state == "" {
 			n++
 		}
 	}
-	s.mu.Unlock()
-	if n < s.cfg.limits.MaxJobConcurrency {
-		return true
+	if n >= s.cfg.limits.MaxJobConcurrency {
+		return false
 	}
-	s.commandDone(r, m.Name, outcome{err: busy("jobConcurrencyLimit", "Too many jobs are running.")})
-	r.cancel()
-	return false
+	s.forgetJobs()
+	s.jobs[id] = j
+	return true
 }
 
 func (s *server) runJob(j *job, id string) {

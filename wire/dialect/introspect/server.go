@@ -118,8 +118,7 @@ func (h *handler) answer(ctx context.Context, in *dialect.Inbound, method string
 		_, err := h.r.Respond(ctx, r)
 		return err
 	}
-	last := dialect.LastOf(&r, out.event)
-	result, err := last(h.r.Respond(ctx, r))
+	result, err := dialect.LastOf(ctx, h.r.Respond, r, out.event)
 	if err != nil {
 		return err
 	}

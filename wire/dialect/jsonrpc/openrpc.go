@@ -105,33 +105,21 @@ var kinds = map[bool]catalog.Kind{false: catalog.Notify, true: catalog.Call}
 
 // readMethod reads one method object. It returns false for an object without a name, such as a reference to a method.
 func readMethod(val, descriptors []byte) (catalog.Method, bool) {
-	var m catalog.Method
+	text := func(key string) string { return scan.String(scan.Get(val, key)) }
+	m := catalog.Method{Name: text("name"), Description: text("description")}
 	var extra, own builder
-	var params, structure []byte
-	summary, result := "", false
+	summary, result := text("summary"), scan.Get(val, "result") != nil
 	for key, v := range scan.Named(val) {
-		switch key {
-		case "name":
-			m.Name = scan.String(v)
-		case "description":
-			m.Description = scan.String(v)
-		case "summary":
-			summary = scan.String(v)
-		case "params":
-			params = v
-		case "paramStructure":
-			structure = v
-		case "result":
-			result = true
+		switch name, ok := strings.CutPrefix(key, extensionPrefix); {
+		case slices.Contains([]string{"name", "description", "summary", "params", "paramStructure"}, key):
+		case key == "result":
 			m.Result = readResult(resolve(v, descriptors), &extra)
-		case extensionPrefix + "extra":
+		case ok && name == "extra":
 			extra.merge(v)
+		case ok && slices.Contains(ownMembers, name):
+			own.add(name, v)
 		default:
-			if name, ok := strings.CutPrefix(key, extensionPrefix); ok && slices.Contains(ownMembers, name) {
-				own.add(name, v)
-			} else {
-				extra.add(key, v)
-			}
+			extra.add(key, v)
 		}
 	}
 	type members catalog.Method                    // whose other members Unmarshal keeps
@@ -144,7 +132,7 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 		extra.add("summary", scan.AppendQuoted(nil, summary))
 	}
 	if m.Params == nil {
-		m.Params = paramsSchema(params, scan.String(structure), descriptors)
+		m.Params = paramsSchema(scan.Get(val, "params"), text("paramStructure"), descriptors)
 	}
 	m.Extra = extra.json()
 	return m, m.Name != ""

@@ -71,8 +71,7 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 		gathered := dialect.Gather(&r, wire.DefaultMaxMessage)
 		return gathered(h.r.Respond(ctx, r))
 	}
-	last := dialect.LastOf(&r, nil)
-	return last(h.r.Respond(ctx, r))
+	return dialect.LastOf(ctx, h.r.Respond, r, nil)
 }
 
 // Ignores reports whether a notification has no effect (see dialect.Handler).

@@ -1,8 +1,10 @@
 package ro
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"rpcx/wire"
@@ -93,12 +95,17 @@ func (r *reader) beside(rest scan.Object) {
 
 // allLists reports whether all members of obj are arrays or objects. obj may be nil.
 func allLists(obj []byte) bool {
-	for _, val := range scan.Named(obj) {
-		if t := scan.Type(val); t != 'o' && t != 'a' {
+	return obj != nil && all(obj, func(_ string, val []byte) bool { return scan.Type(val) == 'o' || scan.Type(val) == 'a' })
+}
+
+// all reports whether is returns true for all members of obj.
+func all(obj []byte, is func(key string, val []byte) bool) bool {
+	for key, val := range scan.Named(obj) {
+		if !is(key, val) {
 			return false
 		}
 	}
-	return obj != nil
+	return true
 }
 
 func (r *reader) info(val []byte) {
@@ -159,18 +166,9 @@ func (r *reader) list(of entries, prefix string, val []byte) {
 // nameIn returns the name of a listed object: its method or name, or its structured fields joined by dots.
 func nameIn(obj []byte) string {
 	text := func(key string) string { s, _ := scan.Text(scan.Get(obj, key)); return s }
-	for _, key := range []string{"method", "name"} {
-		if s := text(key); s != "" {
-			return s
-		}
-	}
-	var names []string
-	for _, key := range []string{"resource", "subresource", "verb"} {
-		if s := text(key); s != "" {
-			names = append(names, s)
-		}
-	}
-	return strings.Join(names, ".")
+	fields := []string{text("resource"), text("subresource"), text("verb")}
+	fields = slices.DeleteFunc(fields, func(s string) bool { return s == "" })
+	return cmp.Or(text("method"), text("name"), strings.Join(fields, "."))
 }
 
 // entry reads one entry of a list.
@@ -203,12 +201,7 @@ var inside = map[string]entries{"verbs": verbs, "actions": verbs, "methods": ver
 
 // nested reports whether an object lists verbs or subresources.
 func nested(obj []byte) bool {
-	for key := range scan.Named(obj) {
-		if _, ok := inside[key]; ok {
-			return true
-		}
-	}
-	return false
+	return !all(obj, func(key string, _ []byte) bool { _, lists := inside[key]; return !lists })
 }
 
 // resource reads the description of a resource: its lists, its verbs, and other members.
@@ -240,13 +233,8 @@ func (r *reader) resource(name string, val []byte) {
 
 // manyVerbs reports whether the members of an object are verbs, not parts of one method's description.
 func manyVerbs(obj []byte) bool {
-	some := false
-	for key, val := range scan.Named(obj) {
+	return scan.Count(obj) > 0 && all(obj, func(key string, val []byte) bool {
 		t := scan.Type(val)
-		if _, known := places[key]; known || t != 'o' && t != 's' && t != '0' {
-			return false
-		}
-		some = true
-	}
-	return some
+		return places[key] == "" && (t == 'o' || t == 's' || t == '0')
+	})
 }

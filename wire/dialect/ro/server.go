@@ -109,8 +109,8 @@ func (h *handler) respond(ctx context.Context, a Address, req dialect.Request) (
 
 // answerOnce answers with one result and, beside it, the method's "cache" from the catalog.
 func (h *handler) answerOnce(ctx context.Context, in *dialect.Inbound, a Address, req dialect.Request) (json.RawMessage, error) {
-	last := dialect.LastOf(&req, nil)
-	result, err := last(h.respond(ctx, a, req))
+	respond := func(ctx context.Context, req dialect.Request) (json.RawMessage, error) { return h.respond(ctx, a, req) }
+	result, err := dialect.LastOf(ctx, respond, req, nil)
 	m := h.method(a)
 	if err != nil || m == nil || scan.Type(m.Cache) != 'o' || len(m.Cache) <= 2 {
 		return result, err

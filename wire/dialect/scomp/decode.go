@@ -12,11 +12,7 @@ import (
 // Decode reads raw as JSON-RPC 2.0 and translates it. A batch becomes one Invalid message, to which the response is
 // -32600 ("No batching" in the specification).
 func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
-	msgs, batch, err = c.Codec.Decode(raw)
-	if err != nil {
-		return nil, false, err
-	}
-	if batch {
+	if msgs, batch, err = c.Codec.Decode(raw); batch {
 		whole := wire.Message{Kind: wire.Invalid, Raw: raw, Err: wire.NewError(wire.CodeInvalidRequest, "scomp has no batches")}
 		for i := range msgs {
 			if msgs[i].Kind == wire.Request { // the peer waits for a response, in either role
@@ -25,12 +21,12 @@ func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 		}
 		msgs = msgs[:1]
 		msgs[0] = whole
-		return msgs, false, nil
+		return msgs, false, err
 	}
 	for i := range msgs {
 		c.translate(&msgs[i])
 	}
-	return msgs, false, nil
+	return msgs, false, err
 }
 
 // translate converts a JSON-RPC message to its meaning in scomp.

@@ -62,20 +62,16 @@ func fits(method string, answer json.RawMessage) bool {
 	return true
 }
 
-// questions maps a capability to the method of the questions that it declares.
-var questions = map[string]string{"elicitation": "elicitation/create", "sampling": "sampling/createMessage", "roots": "roots/list"}
-
 // answers returns the methods of the questions that the client of a call supports. It never returns nil.
 func answers(m *wire.Message) []string {
 	methods := []string{}
 	if !slices.Contains(asking, m.Method) {
 		return methods
 	}
-	for name := range scan.Named(meta(m.Params, MetaCapabilities)) {
-		if method := questions[name]; method != "" {
+	for _, method := range []string{"elicitation/create", "roots/list", "sampling/createMessage"} {
+		if scan.Get(meta(m.Params, MetaCapabilities), needs(method, nil)[0]) != nil {
 			methods = append(methods, method)
 		}
 	}
-	slices.Sort(methods)
 	return methods
 }
