@@ -116,8 +116,7 @@ func (f *client) follow(caller dialect.Caller, id json.RawMessage) *poll.Task {
 	}
 	t.CancelWork = func(ctx context.Context) error {
 		_, err := f.c.Ask(ctx, caller, "CancelTask", scan.Pair("id", id))
-		var rpc *wire.Error
-		if errors.As(err, &rpc) { // the task has already ended
+		if _, ok := errors.AsType[*wire.Error](err); ok { // the task has already ended
 			return nil
 		}
 		return err

@@ -33,9 +33,8 @@ type server struct {
 
 	queue *queue
 
-	mu     sync.Mutex // guards the fields below
-	closed bool
-	client *handler // may be nil
+	mu     sync.Mutex // guards the fields below, and the end of ctx
+	client *handler   // may be nil
 	jobs   map[string]*job
 }
 
@@ -83,9 +82,8 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 // Close ends the host and all work on it.
 func (s *server) Close() error {
 	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
 	s.cancel()
+	s.mu.Unlock()
 	s.wg.Wait()
 	return s.files.temporary.Remove()
 }
@@ -95,7 +93,7 @@ func (s *server) Reload() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	client := s.client
-	if s.closed {
+	if s.ctx.Err() != nil {
 		return
 	}
 	s.wg.Go(func() {

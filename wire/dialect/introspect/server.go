@@ -37,17 +37,15 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	if s.b.Catalog() == nil {
 		return s.plain.Accept(c)
 	}
-	h := &handler{server: s, r: s.b.Bind(c), streams: map[string]*streamWriter{}}
+	h := &handler{server: s, r: s.b.Bind(c)}
 	return dialect.Handler{Handle: h.Handle, Close: h.r.Close}
 }
 
 // handler answers the calls of one connection and stores its open streams.
 type handler struct {
-	server *server
-	r      dialect.Responder
-
-	mu      sync.Mutex
-	streams map[string]*streamWriter // by the token of the subscription id
+	server  *server
+	r       dialect.Responder
+	streams sync.Map // the *streamWriter by the token of its subscription id
 }
 
 // Handle answers one request or notification.
@@ -75,14 +73,8 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound, method string
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out := newStreamWriter(h.server.modules(), method, in.Emit, cancel)
-	h.mu.Lock()
-	h.streams[string(out.id)] = out
-	h.mu.Unlock()
-	defer func() {
-		h.mu.Lock()
-		delete(h.streams, string(out.id))
-		h.mu.Unlock()
-	}()
+	h.streams.Store(string(out.id), out)
+	defer h.streams.Delete(string(out.id))
 	if err := in.Emit(wire.Event{Kind: wire.Opened, Stream: out.id}); err != nil {
 		return err
 	}
@@ -160,11 +152,10 @@ func unwrapped(params, schema json.RawMessage) json.RawMessage {
 // unsubscribe ends a stream of this connection and reports whether the stream existed. mine is false for any other
 // method.
 func (h *handler) unsubscribe(method string, params json.RawMessage) (answer json.RawMessage, mine bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	out := h.streams[string(jsonrpc.SubscriptionIn(unwrapped(params, nil)))]
+	stream, _ := h.streams.Load(string(jsonrpc.SubscriptionIn(unwrapped(params, nil))))
+	out, ok := stream.(*streamWriter)
 	switch {
-	case out != nil && (method == unsubscribeMethod || jsonrpc.Ends(method, out.method)):
+	case ok && (method == unsubscribeMethod || jsonrpc.Ends(method, out.method)):
 		return strconv.AppendBool(nil, out.end()), true
 	case method == unsubscribeMethod:
 		return json.RawMessage("false"), true

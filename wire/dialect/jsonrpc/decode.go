@@ -144,14 +144,14 @@ func isParams(val []byte) bool {
 
 // response reads a response. A malformed one is Invalid and Final: it fails its call and gets no answer.
 func (c *codec) response(f *fields, raw []byte, failed bool, m *wire.Message) {
-	if f.id != nil && !isID(f.id) && !isNull(f.id) && !c.unusualIDs[string(tight(f.id))] {
+	if f.id != nil && !isID(f.id) && !isNull(f.id) && !c.unusualIDs[string(scan.Minify(nil, f.id))] {
 		*m = Invalid(raw, nil, "the id of a response is neither a string nor a number nor null")
 		m.Final = true
 		return
 	}
 	m.Kind, m.ID, m.Raw, m.Body = wire.Response, f.id, raw, f.result
 	if len(c.unusualIDs) > 0 && f.id != nil {
-		m.ID = tight(f.id)
+		m.ID = scan.Minify(nil, f.id)
 	}
 	switch {
 	case failed:

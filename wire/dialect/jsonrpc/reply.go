@@ -202,14 +202,7 @@ func (c *codec) ownID(f *fields, m *wire.Message) {
 	if m.Kind != wire.Invalid || m.Method == "" || f.id == nil || isID(f.id) || isNull(f.id) {
 		return
 	}
-	id := tight(f.id)
+	id := scan.Minify(nil, f.id)
 	wire.Put(&c.unusualIDs, string(id), true)
 	*m = wire.Message{Kind: wire.Request, ID: id, Method: m.Method, Params: f.params, Body: f.params}
-}
-
-// tight returns a valid value without whitespace between tokens.
-func tight(val []byte) []byte {
-	var b bytes.Buffer
-	_ = json.Compact(&b, val)
-	return b.Bytes()
 }

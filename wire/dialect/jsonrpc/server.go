@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -23,7 +24,7 @@ const discover = "rpc.discover"
 // it answers rpc.discover.
 func NewServer(b dialect.Backend) dialect.Server {
 	return dialect.Server{Accept: func(c dialect.Caller) dialect.Handler {
-		h := &handler{b: b, r: b.Bind(c), now: c.Connection().SingleResponse, streams: map[string]*subscription{}}
+		h := &handler{b: b, r: b.Bind(c), now: c.Connection().SingleResponse}
 		return dialect.Handler{Handle: h.Handle, Close: h.r.Close, Ignores: h.Ignores}
 	}}
 }
@@ -34,8 +35,7 @@ type handler struct {
 	r   dialect.Responder
 	now bool // the peer accepts one response and no items
 
-	mu      sync.Mutex
-	streams map[string]*subscription // by id token
+	streams sync.Map // the *subscription by its id token
 }
 
 type subscription struct {
@@ -43,7 +43,7 @@ type subscription struct {
 	item   string // the method of its items, or "" for its own
 	id     wire.ID
 	cancel context.CancelFunc
-	ended  bool // ended by NAME_unsubscribe; nothing more is sent
+	ended  atomic.Bool // ended by NAME_unsubscribe; nothing more is sent
 }
 
 // Handle answers one request or notification.
@@ -98,12 +98,10 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 		form = *m.Stream
 	}
 	s := &subscription{method: in.Msg.Method, item: form.Method, id: newID(form.ID), cancel: cancel}
-	h.mu.Lock()
-	h.streams[string(s.id)] = s
-	h.mu.Unlock()
+	h.streams.Store(string(s.id), s)
 	defer h.remove(s)
 	emit := func(ev wire.Event) error {
-		if h.isEnded(s) {
+		if s.ended.Load() {
 			return context.Canceled
 		}
 		ev.Stream, ev.Method = s.id, s.item
@@ -150,17 +148,7 @@ func recovers(e *wire.Error) bool {
 	return e != nil && string(scan.Get(e.JSON(), "recoverable")) == "true"
 }
 
-func (h *handler) remove(s *subscription) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.streams, string(s.id))
-}
-
-func (h *handler) isEnded(s *subscription) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return s.ended
-}
+func (h *handler) remove(s *subscription) { h.streams.Delete(string(s.id)) }
 
 // unsubscribe ends a stream of this connection. mine is false for other methods.
 func (h *handler) unsubscribe(method string, params json.RawMessage) (answer json.RawMessage, mine bool) {
@@ -170,13 +158,11 @@ func (h *handler) unsubscribe(method string, params json.RawMessage) (answer jso
 	}) {
 		return nil, false
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	s := h.streams[string(SubscriptionIn(params))]
-	if s == nil || s.ended || !Ends(method, s.method) {
+	stream, _ := h.streams.Load(string(SubscriptionIn(params)))
+	s, ok := stream.(*subscription)
+	if !ok || !Ends(method, s.method) || s.ended.Swap(true) {
 		return json.RawMessage("false"), true
 	}
-	s.ended = true
 	s.cancel()
 	return json.RawMessage("true"), true
 }

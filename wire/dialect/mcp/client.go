@@ -21,8 +21,9 @@ type client struct {
 	c            *codec.Codec
 	poll.Running // tasks that this connection started
 
+	serves sync.Map // the local *task by the id of its request
+
 	mu      sync.Mutex
-	serves  map[string]*task           // local tasks, by the ids of their requests
 	headers map[string][]modern.Header // the headers that repeat params, by tool; nil until the tools are listed
 }
 
@@ -69,17 +70,6 @@ func (f *client) acceptsTask(method string) bool {
 	return slices.Contains(conn.Hooks, method) && scan.String(scan.Get(conn.Kept, "protocol")) >= taskVersion
 }
 
-// serve records that messages for the request with that id belong to task t, or to none if t is nil.
-func (f *client) serve(id wire.ID, t *task) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if t == nil {
-		delete(f.serves, string(id))
-		return
-	}
-	wire.Put(&f.serves, string(id), t)
-}
-
 // Mark adds a _meta that names the local task to the params of op, if the operation belongs to a task.
 func (f *client) Mark(op *dialect.Op) { f.mark(op) }
 
@@ -87,10 +77,9 @@ func (f *client) mark(op *dialect.Op) *task {
 	if len(op.About) == 0 {
 		return nil
 	}
-	f.mu.Lock()
-	t := f.serves[string(op.About)]
-	f.mu.Unlock()
-	if t != nil && (len(op.Params) == 0 || scan.Type(op.Params) == 'o') {
+	served, _ := f.serves.Load(string(op.About))
+	t, ok := served.(*task)
+	if ok && (len(op.Params) == 0 || scan.Type(op.Params) == 'o') {
 		op.Params = codec.Merged(op.Params, t.meta())
 	}
 	return t

@@ -64,7 +64,7 @@ func (a *tasks) Begin(ctx context.Context, in *dialect.Inbound, carried string) 
 	ctx, cancel := context.WithCancel(ctx)
 	t := newTask(a, in.Msg.ID, wanted, cancel)
 	a.add(t)
-	a.client.serve(in.Msg.ID, t)
+	a.client.serves.Store(string(in.Msg.ID), t)
 	return ctx, t, in.Emit(wire.Event{Kind: wire.Data, Final: true, Data: scan.Pair("task", t.line())})
 }
 

@@ -89,7 +89,7 @@ func (t *task) Emitted(ev wire.Event) {
 func (t *task) End(ctx context.Context, result json.RawMessage, err error) {
 	t.end(result, err)
 	t.cancel()
-	t.all.client.serve(t.request, nil)
+	t.all.client.serves.Delete(string(t.request))
 	_ = t.all.conn.Caller.Notify(context.WithoutCancel(ctx), dialect.Op{Kind: dialect.Notify, Method: taskStatus, Params: t.line()})
 }
 

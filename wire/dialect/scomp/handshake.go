@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -15,29 +16,24 @@ import (
 	"rpcx/wire/scan"
 )
 
-// peerHandshake is what the peer sent in the handshake. It has its own lock, because flows read it while the codec
-// decodes.
+// peerHandshake is what the peer sent in the handshake: the result of the local handshake, or the params of the peer's.
+// Flows read it while the codec decodes.
 type peerHandshake struct {
-	mu  sync.Mutex
-	raw json.RawMessage  // the result of the local handshake, or the params of the peer's; nil before the handshake
-	who string           // the member of the metadata that identifies the peer: "server" or "client"
-	cat *catalog.Catalog // made from raw when it is first needed
+	catalogOf atomic.Pointer[func() *catalog.Catalog] // nil before the handshake; makes the catalog when it is first needed
 }
 
+// set stores raw. who is the member of the metadata that identifies the peer: "server" or "client".
 func (g *peerHandshake) set(raw json.RawMessage, who string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.raw, g.who, g.cat = bytes.Clone(raw), who, nil
+	raw = bytes.Clone(raw)
+	g.catalogOf.Store(new(sync.OnceValue(func() *catalog.Catalog { return fromHandshake(raw, who) })))
 }
 
 // catalog returns the catalog that the peer declared, or nil before the handshake. The caller must not change it.
 func (g *peerHandshake) catalog() *catalog.Catalog {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.cat == nil && g.raw != nil {
-		g.cat = fromHandshake(g.raw, g.who)
+	if of := g.catalogOf.Load(); of != nil {
+		return (*of)()
 	}
-	return g.cat
+	return nil
 }
 
 // Handshake sends the handshake of a client. It returns a Fault of kind Protocol if the response is invalid, and of

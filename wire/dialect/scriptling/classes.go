@@ -130,16 +130,12 @@ func (h *handler) ask(ctx context.Context, in *dialect.Inbound, o *object, name 
 
 // hold records that a call of o received callbacks. over removes them.
 func (h *handler) hold(o *object, callbacks []string) (over func()) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	for _, id := range callbacks {
-		h.holders[id] = o
+		h.holders.Store(id, o)
 	}
 	return func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
 		for _, id := range callbacks {
-			delete(h.holders, id)
+			h.holders.Delete(id)
 		}
 	}
 }
@@ -147,10 +143,7 @@ func (h *handler) hold(o *object, callbacks []string) (over func()) {
 // calling records that a hook has called a callback (on) or received the response. In between, the object accepts other
 // calls, because the callback may call the object.
 func (h *handler) calling(id string, on bool) {
-	h.mu.Lock()
-	o := h.holders[id]
-	h.mu.Unlock()
-	if o != nil {
-		o.wait(on)
+	if o, ok := h.holders.Load(id); ok {
+		o.(*object).wait(on)
 	}
 }

@@ -43,7 +43,7 @@ func NewServer(b dialect.Backend) dialect.Server {
 
 // Accept returns the handler for one connection.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
-	h := &handler{server: s, r: s.b.Bind(c), holders: map[string]*object{}}
+	h := &handler{server: s, r: s.b.Bind(c)}
 	s.mu.Lock()
 	s.client = c
 	s.mu.Unlock()
@@ -54,11 +54,9 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 }
 
 type handler struct {
-	server *server
-	r      dialect.Responder
-
-	mu      sync.Mutex
-	holders map[string]*object // by callback id, the objects whose calls received the callback
+	server  *server
+	r       dialect.Responder
+	holders sync.Map // by callback id, the *object whose call received the callback
 }
 
 // Handle answers one request or notification.
