@@ -56,7 +56,7 @@ func (c *codec) classify(m *wire.Message) {
 		c.keepHandshake(m.Raw)
 	case typeReload:
 		m.Body, m.Params, m.ID = m.Raw, m.Raw, nil
-		c.forgetCatalog()
+		c.catalogs.Clear() // the reload may have changed the commands
 	case typeError:
 		m.Kind, m.Err = wire.Response, readError(scan.Get(m.Raw, "error"))
 		if string(m.ID) == `""` { // from hosts that could not read the id

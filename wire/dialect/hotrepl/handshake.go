@@ -20,9 +20,8 @@ import (
 // peer.Peer.
 func (c *codec) keepHandshake(raw []byte) {
 	c.max = number(scan.Get(scan.Get(raw, "limits"), "maxMessageBytes"))
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.handshake, c.catalog, c.methods = bytes.Clone(raw), nil, nil
+	c.handshake.Store(new(json.RawMessage(bytes.Clone(raw))))
+	c.catalogs.Clear()
 }
 
 // Handshake waits for the host's handshake, which the host sends first. It returns a Fault of kind Protocol for another
@@ -50,9 +49,10 @@ func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {
 
 // received returns the handshake, or nil if it has not arrived.
 func (c *codec) received() json.RawMessage {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.handshake
+	if raw := c.handshake.Load(); raw != nil {
+		return *raw
+	}
+	return nil
 }
 
 // check returns a Fault of kind Protocol for a handshake with another protocol version.
@@ -71,11 +71,8 @@ func check(raw json.RawMessage) error {
 // Describe returns a catalog of the handshake and of all listed commands with their descriptions. It caches the catalog
 // until an assembly_reload.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
-	c.mu.Lock()
-	known := c.catalog
-	c.mu.Unlock()
-	if known != nil {
-		return known.Clone(), nil
+	if known := c.known(whole{}); known != nil {
+		return known, nil
 	}
 	cat := c.empty()
 	if string(scan.Get(scan.Get(cat.Extra, "control"), "supported")) == "false" {
@@ -105,9 +102,7 @@ func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.C
 		incomplete(cat, lacks)
 		return cat, nil // the next use requests the catalog again
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.catalog = cat
+	c.catalogs.Store(whole{}, cat)
 	return cat.Clone(), nil
 }
 
@@ -122,11 +117,8 @@ func incomplete(cat *catalog.Catalog, lacks scan.Object) {
 // Typing returns a catalog with the description of one command. If the host has no such command, the catalog contains
 // all names for a suggestion.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) (*catalog.Catalog, error) {
-	c.mu.Lock()
-	known := cmp.Or(c.catalog, c.methods[name])
-	c.mu.Unlock()
-	if known != nil {
-		return known.Clone(), nil
+	if known := cmp.Or(c.known(whole{}), c.known(name)); known != nil {
+		return known, nil
 	}
 	cat := c.empty()
 	d, err := c.descriptor(ctx, caller, name)
@@ -147,17 +139,16 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) 
 		return nil, err
 	}
 	cat.Methods = []catalog.Method{method(d)}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	wire.Put(&c.methods, name, cat)
+	c.catalogs.Store(name, cat)
 	return cat.Clone(), nil
 }
 
-// forgetCatalog drops the catalog of commands, which an assembly_reload may have changed.
-func (c *codec) forgetCatalog() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.catalog, c.methods = nil, nil
+// known returns a copy of the stored catalog with that key, or nil.
+func (c *codec) known(key any) *catalog.Catalog {
+	if cat, ok := c.catalogs.Load(key); ok {
+		return cat.(*catalog.Catalog).Clone()
+	}
+	return nil
 }
 
 func (c *codec) list(ctx context.Context, caller dialect.Caller) ([]json.RawMessage, error) {

@@ -19,9 +19,9 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"rpcx/wire"
-	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/poll"
 	"rpcx/wire/scan"
@@ -41,11 +41,13 @@ type codec struct {
 	out    [3]wire.Message
 	jobs   poll.Running // accepted jobs that have not ended
 
-	mu        sync.Mutex      // guards all fields below, also in flows
-	handshake json.RawMessage // the host's first message, or nil before it
-	catalog   *catalog.Catalog
-	methods   map[string]*catalog.Catalog // catalogs of one command each
+	// Flows also use these fields.
+	handshake atomic.Pointer[json.RawMessage] // the host's first message; nil before it
+	catalogs  sync.Map                        // the *catalog.Catalog of one command by its name, or of all commands by whole{}
 }
+
+// whole is the key of the catalog of all commands.
+type whole struct{}
 
 // maxSent bounds the stored unanswered messages.
 const maxSent = 4096

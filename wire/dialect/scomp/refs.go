@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -25,9 +26,10 @@ const (
 // refs contains the function references of a connection in both directions. They are valid until the connection closes
 // ("Clear connection boundaries" in the specification).
 type refs struct {
-	mu         sync.Mutex
-	last       int
-	localHooks map[string]string // the hooks of local functions that were sent to the peer, by id
+	last       atomic.Int64
+	localHooks sync.Map // the hooks of local functions that were sent to the peer, by id
+
+	mu sync.Mutex
 	// remote contains the peer's functions by id: the function value if it has schemas, and nil otherwise.
 	remote map[string]json.RawMessage
 	bytes  int // the size of remote in bytes
@@ -51,11 +53,8 @@ func (r *refs) insertFunctions(params json.RawMessage, funcs map[string]string, 
 
 // function creates a function value for the hook name. known describes the hook and may be nil.
 func (r *refs) function(name string, known *catalog.Catalog) json.RawMessage {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.last++
-	id := "f" + strconv.Itoa(r.last)
-	wire.Put(&r.localHooks, id, name)
+	id := "f" + strconv.FormatInt(r.last.Add(1), 10)
+	r.localHooks.Store(id, name)
 	var value scan.Object
 	value.Text(functionSpellings[0], id)
 	if m := known.Method(name); m != nil {
@@ -66,9 +65,8 @@ func (r *refs) function(name string, known *catalog.Catalog) json.RawMessage {
 
 // answers returns the name of the hook that answers the local function with that id.
 func (r *refs) answers(id string) (name string, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	name, ok = r.localHooks[id]
+	hook, _ := r.localHooks.Load(id)
+	name, ok = hook.(string)
 	return name, ok
 }
 
@@ -80,10 +78,8 @@ func unknownRef(id string) *wire.Error {
 // release removes the local functions that the params of a release_ref name. (The specification defines the method;
 // spellings.go defines its params.)
 func (r *refs) release(params json.RawMessage) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	for _, id := range releasedIDs(params) {
-		delete(r.localHooks, id)
+		r.localHooks.Delete(id)
 	}
 }
 

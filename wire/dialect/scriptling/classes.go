@@ -96,10 +96,8 @@ func (h *handler) object(p []byte) (*object, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.server.mu.Lock()
-	defer h.server.mu.Unlock()
-	if o := h.server.objects[id]; o != nil {
-		return o, nil
+	if o, ok := h.server.objects.Load(id); ok {
+		return o.(*object), nil
 	}
 	return nil, wire.Errorf(wire.CodeServer, "unknown object %s", clip(id))
 }

@@ -65,30 +65,23 @@ func (o *object) wait(on bool) {
 
 // add creates an object of a class, with its own directory.
 func (s *server) add(cl *class) (*object, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	dir, err := s.dir.Path()
 	if err != nil {
 		return nil, err
 	}
-	s.last++
-	o := &object{id: strconv.Itoa(s.last), class: cl}
+	o := &object{id: strconv.FormatInt(s.last.Add(1), 10), class: cl}
 	o.state = filepath.Join(dir, o.id)
 	if err := os.Mkdir(o.state, 0o700); err != nil {
 		return nil, err
 	}
-	s.objects[o.id] = o
+	s.objects.Store(o.id, o)
 	return o, nil
 }
 
 // take removes o from the objects. It returns false if o was already removed.
 func (s *server) take(o *object) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	had := s.objects[o.id] == o
-	delete(s.objects, o.id)
 	o.destroyed.Store(true)
-	return had
+	return s.objects.CompareAndDelete(o.id, o)
 }
 
 // clean removes the directory of an object.

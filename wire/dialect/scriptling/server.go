@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rpcx/wire"
@@ -23,11 +23,10 @@ type server struct {
 	b    dialect.Backend
 	once func() (schema, error)
 
-	mu      sync.Mutex
-	objects map[string]*object
-	last    int
-	dir     scratch.Dir    // contains the objects' directories
-	client  dialect.Caller // of the latest connection; destructors that run after its end cannot call the host
+	objects sync.Map // the *object by its id
+	last    atomic.Int64
+	dir     scratch.Dir                    // contains the objects' directories
+	client  atomic.Pointer[dialect.Caller] // of the latest connection; destructors that run after its end cannot call the host
 }
 
 // NewServer returns a server for b. The hook with a function's name answers the function. A class Config has the hooks
@@ -35,7 +34,7 @@ type server struct {
 // Without a catalog, b belongs to a host, whose hooks answer a plugin's requests.
 func NewServer(b dialect.Backend) dialect.Server {
 	s := &server{
-		b: b, objects: map[string]*object{}, dir: scratch.Dir{Kind: "plugin"},
+		b: b, dir: scratch.Dir{Kind: "plugin"},
 		once: sync.OnceValues(func() (schema, error) { return fromCatalog(b.Catalog()) }),
 	}
 	return dialect.Server{Accept: s.Accept, End: s.Close}
@@ -44,9 +43,7 @@ func NewServer(b dialect.Backend) dialect.Server {
 // Accept returns the handler for one connection.
 func (s *server) Accept(c dialect.Caller) dialect.Handler {
 	h := &handler{server: s, r: s.b.Bind(c)}
-	s.mu.Lock()
-	s.client = c
-	s.mu.Unlock()
+	s.client.Store(&c)
 	if codec, ok := c.Connection().Codec.(*codec); ok {
 		codec.calling = h.calling
 	}
@@ -185,10 +182,11 @@ const destructorsTimeout = 2 * time.Second
 
 // Close destroys the remaining objects, oldest first, and removes their directories.
 func (s *server) Close() error {
-	s.mu.Lock()
-	left := slices.Collect(maps.Values(s.objects))
-	clear(s.objects)
-	s.mu.Unlock()
+	var left []*object
+	for id, o := range s.objects.Range {
+		s.objects.Delete(id)
+		left = append(left, o.(*object))
+	}
 	number := func(o *object) int { n, _ := strconv.Atoi(o.id); return n }
 	slices.SortFunc(left, func(a, b *object) int { return number(a) - number(b) })
 	s.destroyAll(left)
@@ -200,7 +198,7 @@ func (s *server) destroyAll(left []*object) {
 	if len(left) == 0 {
 		return
 	}
-	r := s.b.Bind(s.client)
+	r := s.b.Bind(*s.client.Load())
 	defer func() { _ = r.Close() }()
 	ctx, cancel := context.WithTimeout(context.Background(), destructorsTimeout)
 	defer cancel()
