@@ -1,6 +1,8 @@
 package hotrepl
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -53,7 +55,9 @@ func (c *codec) classify(m *wire.Message) {
 	switch m.Method {
 	case typeHandshake:
 		m.Kind, m.Body, m.ID = wire.Handshake, m.Raw, nil
-		c.keepHandshake(m.Raw)
+		c.max = number(scan.Get(scan.Get(m.Raw, "limits"), "maxMessageBytes"))
+		c.handshake.Store(new(json.RawMessage(bytes.Clone(m.Raw))))
+		c.catalogs.Clear()
 	case typeReload:
 		m.Body, m.Params, m.ID = m.Raw, m.Raw, nil
 		c.catalogs.Clear() // the reload may have changed the commands
@@ -137,16 +141,11 @@ func (c *codec) answer(m *wire.Message) {
 		if m.Body = scan.Get(m.Raw, "success"); string(m.Body) != "true" {
 			m.Err, m.Body = &wire.Error{Message: "the host did not reset its state"}, nil
 		}
-	default:
-		oneMember(m)
-	}
-}
-
-// oneMember reads a response whose body is one member of the message.
-func oneMember(m *wire.Message) {
-	member := bodies[m.Method]
-	if m.Body = scan.Get(m.Raw, member); m.Body == nil && member != "" && m.Method != typeStatusResult {
-		malformedAnswer(m, "a "+m.Method+" has no "+member)
+	default: // the body is one member of the message
+		member := bodies[m.Method]
+		if m.Body = scan.Get(m.Raw, member); m.Body == nil && member != "" && m.Method != typeStatusResult {
+			malformedAnswer(m, "a "+m.Method+" has no "+member)
+		}
 	}
 }
 

@@ -16,14 +16,6 @@ import (
 	"rpcx/wire/scan"
 )
 
-// keepHandshake stores a handshake and forgets the commands of the previous one. The caller holds the lock of the
-// peer.Peer.
-func (c *codec) keepHandshake(raw []byte) {
-	c.max = number(scan.Get(scan.Get(raw, "limits"), "maxMessageBytes"))
-	c.handshake.Store(new(json.RawMessage(bytes.Clone(raw))))
-	c.catalogs.Clear()
-}
-
 // Handshake waits for the host's handshake, which the host sends first. It returns a Fault of kind Protocol for another
 // protocol version, and of kind Closed if the connection closes first.
 func (c *codec) Handshake(ctx context.Context, caller dialect.Caller) error {

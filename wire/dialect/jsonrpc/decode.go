@@ -104,10 +104,12 @@ func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 		wrong = "the method is not a string"
 	case f.id == nil, isNull(f.id) && !two:
 		m.Kind, m.ID = wire.Notification, nil
-	case f.version != nil && !two && string(f.version) != `"1.0"` && c.acceptsID(f.id):
+	case !c.o.AnyID && !isID(f.id) && !isNull(f.id):
+		wrong = "the id is neither a string nor a number nor null"
+	case f.version != nil && !two && string(f.version) != `"1.0"`:
 		method, wrong = "", `jsonrpc is not "2.0"`
-	default:
-		wrong = c.wrong(f, two)
+	case two && !c.o.AnyParams && !isParams(f.params):
+		wrong = "params is neither an object nor an array"
 	}
 	if wrong != "" {
 		*m = Invalid(raw, c.idOrNil(f.id), wrong)
@@ -120,20 +122,6 @@ func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 	if m.Kind == wire.Notification {
 		c.stream(m, f)
 	}
-}
-
-// acceptsID reports whether a request may have the id.
-func (c *codec) acceptsID(id []byte) bool { return c.o.AnyID || isID(id) || isNull(id) }
-
-// wrong describes the problem of a request's id or params, or returns "". two is set for JSON-RPC 2.0.
-func (c *codec) wrong(f *fields, two bool) string {
-	switch {
-	case !c.acceptsID(f.id):
-		return "the id is neither a string nor a number nor null"
-	case two && !c.o.AnyParams && !isParams(f.params):
-		return "params is neither an object nor an array"
-	}
-	return ""
 }
 
 // isParams reports whether a value can be the params of a request. nil means no params.

@@ -62,9 +62,7 @@ type codec struct {
 
 // NewCodec returns the codec of one connection.
 func NewCodec(o Options) dialect.Codec {
-	if o.Version != V1 {
-		o.Version = V2
-	}
+	o.Version = cmp.Or(o.Version, V2)
 	o.MaxDepth = cmp.Or(o.MaxDepth, wire.DefaultMaxDepth)
 	c := &codec{o: o}
 	c.in = Reader{Depth: o.MaxDepth, Batches: true, Element: c.element}

@@ -44,13 +44,11 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 			return nil, err
 		}
 		return f.about(ctx, caller, taskCancel, t.task)
-	case dialect.JobList:
-		if err := f.can("/capabilities/tasks/list", "list tasks"); err != nil {
-			return nil, err
-		}
-		return f.list(ctx, caller)
 	}
-	return nil, wire.ErrUnsupported
+	if err := f.can("/capabilities/tasks/list", "list tasks"); err != nil {
+		return nil, err
+	}
+	return f.list(ctx, caller)
 }
 
 // runsAsTask returns a usage Fault for a tool that, according to the server's list, cannot run as a task. The server itself

@@ -28,10 +28,8 @@ func (h *handler) eval(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if c := h.codec(); c != nil {
-		if err := c.evalQueue.wait(ctx, string(in.Msg.ID)); err != nil {
-			return nil, err
-		}
+	if err := h.codec().evalQueue.wait(ctx, string(in.Msg.ID)); err != nil {
+		return nil, err
 	}
 	select {
 	case h.session.turn <- struct{}{}:
@@ -40,7 +38,7 @@ func (h *handler) eval(ctx context.Context, in *dialect.Inbound) (json.RawMessag
 	}
 	defer func() { <-h.session.turn }()
 	value, err := runtime.Eval(ctx, dialect.Code{
-		Session: h.session.id, Code: code, Names: h.names(), Invoke: h.call, Function: h.function(),
+		Session: h.session.id, Code: code, Names: h.names(), Invoke: h.call, Function: h.function,
 	})
 	if failed, ok := errors.AsType[*dialect.EvalError](err); ok {
 		err = evalError(failed)
@@ -74,26 +72,16 @@ func (h *handler) call(ctx context.Context, name string, input json.RawMessage) 
 	return nil, h.server.unknown(name)
 }
 
-// function returns a function that creates function values for local bindings. It returns nil if the handler cannot
-// access the connection's codec.
-func (h *handler) function() func(name string) json.RawMessage {
-	c := h.codec()
-	if c == nil {
+// function creates a function value for a local binding. It returns nil for any other name.
+func (h *handler) function(name string) json.RawMessage {
+	if _, ok := h.r.Kind(name); !ok {
 		return nil
 	}
-	return func(name string) json.RawMessage {
-		if _, ok := h.r.Kind(name); !ok {
-			return nil
-		}
-		return c.refs.function(name, h.server.b.Catalog())
-	}
+	return h.codec().refs.function(name, h.server.b.Catalog())
 }
 
-// codec returns the connection's codec, or nil.
-func (h *handler) codec() *codec {
-	c, _ := h.caller.Connection().Codec.(*codec)
-	return c
-}
+// codec returns the connection's codec. Evals arrive only through a codec of this package.
+func (h *handler) codec() *codec { return h.caller.Connection().Codec.(*codec) }
 
 // evalError converts the failure of code to an error with the kind, the stack and the cause as data.
 func evalError(e *dialect.EvalError) *wire.Error {

@@ -73,9 +73,17 @@ func plain(b, val []byte) ([]byte, error) {
 	case "dict":
 		return plainEntries(b, scan.Get(val, "entries"))
 	case "callback":
-		return plainCallback(b, scan.Get(val, "callback"))
+		val = scan.Get(val, kind)
+		if id, ok := scan.Text(scan.Get(val, "id")); ok {
+			return append(b, scan.Pair(callbackKey, scan.AppendQuoted(nil, id))...), nil
+		}
+		return nil, wrongContent(kind, val)
 	case "remote":
-		return plainRemote(b, scan.Get(val, "remote"))
+		val = scan.Get(val, kind)
+		if r, ok := readRef(val); ok {
+			return r.plain(b), nil
+		}
+		return nil, wrongContent(kind, val)
 	}
 	return nil, fmt.Errorf("unsupported transport value type %q", clip(kind))
 }
@@ -100,29 +108,17 @@ func valueType(val []byte) (string, error) {
 // plainScalar appends the content of a Value of type kind. Its JSON type must be one of types.
 func plainScalar(b []byte, kind string, val []byte, types ...byte) ([]byte, error) {
 	if !slices.Contains(types, scan.Type(val)) {
-		return nil, fmt.Errorf("a transport value of type %s contains %s", kind, excerpt(val))
+		return nil, wrongContent(kind, val)
 	}
 	return append(b, val...), nil
 }
 
-func plainRemote(b, val []byte) ([]byte, error) {
-	r, ok := readRef(val)
-	if !ok {
-		return nil, fmt.Errorf("a transport value of type remote contains %s", excerpt(val))
-	}
-	return r.plain(b), nil
+func wrongContent(kind string, val []byte) error {
+	return fmt.Errorf("a transport value of type %s contains %s", kind, excerpt(val))
 }
 
 // plain appends the reference in the form that users see.
 func (r ref) plain(b []byte) []byte { return append(b, scan.Pair(remoteKey, r.append(nil))...) }
-
-func plainCallback(b, val []byte) ([]byte, error) {
-	id, ok := scan.Text(scan.Get(val, "id"))
-	if scan.Type(val) != 'o' || !ok {
-		return nil, fmt.Errorf("a transport value of type callback contains %s", excerpt(val))
-	}
-	return append(b, scan.Pair(callbackKey, scan.AppendQuoted(nil, id))...), nil
-}
 
 // plainItems appends the plain JSON of an array of Values.
 func plainItems(b, val []byte) ([]byte, error) {

@@ -232,7 +232,7 @@ func TestMostListenersAndTasks(t *testing.T) {
 	}
 	runs := &s.runs
 	for i := range maxTasks + 1 {
-		if ok := runs.addTask(); ok != (i < maxTasks) {
+		if ok := runs.count(&runs.tasks, maxTasks); ok != (i < maxTasks) {
 			t.Fatalf("task %d: %v", i, ok)
 		}
 	}

@@ -47,25 +47,14 @@ func (t *runs) find(id string) *run {
 	return t.byID[id]
 }
 
-// enter counts another waiting run. It returns false if there are too many.
-func (t *runs) enter() bool {
+// count increments n, the number of waiting runs or of running tasks. It returns false if there are already most.
+func (t *runs) count(n *int, most int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.waiting >= maxWaiting {
+	if *n >= most {
 		return false
 	}
-	t.waiting++
-	return true
-}
-
-// addTask counts another running task. It returns false if there are too many.
-func (t *runs) addTask() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.tasks >= maxTasks {
-		return false
-	}
-	t.tasks++
+	*n++
 	return true
 }
 

@@ -97,7 +97,7 @@ func (r *run) isTask() bool {
 
 // becomeTaskLocked turns the run into a task and answers the request with its name. The caller holds the lock.
 func (r *run) becomeTaskLocked(req *request) (json.RawMessage, error) {
-	if !r.c.s.runs.addTask() {
+	if !r.c.s.runs.count(&r.c.s.runs.tasks, maxTasks) {
 		r.cancel()
 		return nil, tooMany("tasks")
 	}

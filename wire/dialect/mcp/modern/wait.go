@@ -8,7 +8,7 @@ import (
 
 // waitLocked makes the run wait for the client, and stops its clock. The caller holds the lock.
 func (r *run) waitLocked() error {
-	if !r.c.s.runs.enter() {
+	if !r.c.s.runs.count(&r.c.s.runs.waiting, maxWaiting) {
 		r.cancel()
 		return tooMany("calls are waiting for input")
 	}
