@@ -21,6 +21,7 @@ import (
 	"rpcx/wire/hook"
 	"rpcx/wire/peer"
 	"rpcx/wire/serve"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -64,9 +65,7 @@ func TestSpoken(t *testing.T) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		parts := strings.Split("\n"+string(text), "\n== ")
 		for i, part := range parts[1:] {
 			title, steps, _ := strings.Cut(part, "\n")
@@ -77,9 +76,7 @@ func TestSpoken(t *testing.T) {
 			})
 		}
 		if *update {
-			if err := os.WriteFile(file, []byte(strings.Join(parts, "\n== ")[1:]), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, os.WriteFile(file, []byte(strings.Join(parts, "\n== ")[1:]), 0o600))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
+	"rpcx/wire/testkit"
 )
 
 // events decodes a response to eval or job_status, and returns its events.
@@ -15,9 +16,7 @@ func events(t *testing.T, answer string) string {
 	t.Helper()
 	c := NewCodec(dialect.CodecOptions{})
 	m, err := c.Encode(dialect.Op{Kind: dialect.Eval, Method: "eval", Code: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if strings.Contains(answer, `"jobId"`) {
 		c.(*codec).sent[string(m.ID)] = sent{kind: typeStatus}
 	}
@@ -28,9 +27,7 @@ func events(t *testing.T, answer string) string {
 	var all []string
 	for _, m := range msgs {
 		ev, err := dialect.EventOf(c, m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		all = append(all, m.Kind.String()+" "+string(ev.AppendJSON(nil)))
 	}
 	return strings.Join(all, "\n")
@@ -185,9 +182,7 @@ func TestResponsesWithoutTheirMember(t *testing.T) {
 	for _, kind := range []string{typeList, typeDescribe, typeJournal} {
 		c := NewCodec(dialect.CodecOptions{})
 		m, err := c.Encode(dialect.Op{Kind: dialect.Internal, Method: kind})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		msgs, _, err := c.Decode([]byte(`{"type":"` + kind + `_result","id":` + string(m.ID) + `}`))
 		if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Invalid || !msgs[0].Final {
 			t.Errorf("%s: %+v, %v", kind, msgs, err)

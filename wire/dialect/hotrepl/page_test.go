@@ -10,19 +10,16 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 	"rpcx/wire/schema"
+	"rpcx/wire/testkit"
 )
 
 // page reads a file of messages from the specification, by type.
 func page(t testing.TB, file string) map[string]json.RawMessage {
 	t.Helper()
 	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	var all map[string]json.RawMessage
-	if err := json.Unmarshal(b, &all); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, json.Unmarshal(b, &all))
 	return all
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
+	"rpcx/wire/testkit"
 )
 
 // told returns a service with one module, which has these methods and that schema.
@@ -149,9 +150,7 @@ func FuzzCatalog(f *testing.F) {
 		}
 		catalog.Normalize(c)
 		b, err := c.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if _, err := catalog.Parse(b); err != nil {
 			t.Fatalf("%v: %s", err, b)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -78,15 +79,11 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		c := NewCodec(dialect.CodecOptions{})
 		msgs, _, err := c.Decode(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		for _, m := range msgs {
 			m := m.Clone()
 			ev, err := dialect.EventOf(c, m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			c.Opened(dialect.Op{}, m)
 			line := []byte(`{"method":"m","params":{"subscription":1,"result":` + string(ev.AppendJSON(nil)) + `}}`)
 			if again, _, _ := NewCodec(dialect.CodecOptions{}).Decode(line); m.Kind != wire.Invalid && (len(again) != 1 || again[0].Kind != wire.Item) {

@@ -7,6 +7,7 @@ import (
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
+	"rpcx/wire/testkit"
 )
 
 const petstore = `{
@@ -35,13 +36,9 @@ const petstore = `{
 
 func TestFromOpenRPC(t *testing.T) {
 	c, err := FromOpenRPC(json.RawMessage(petstore))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	got, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	const want = `{"catalog":1,"dialect":"jsonrpc","info":{"name":"Petstore","version":"1.0.0","description":"pets"},
 	"methods":[
 	{"name":"list_pets","kind":"call","description":"List all pets",
@@ -64,9 +61,7 @@ func TestFromOpenRPC(t *testing.T) {
 // Writing and reading OpenRPC does not change a catalog, including members that OpenRPC lacks.
 func TestOpenRPCRoundTrip(t *testing.T) {
 	pets, err := FromOpenRPC(json.RawMessage(petstore))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	own := &catalog.Catalog{
 		Catalog: 1, Dialect: "jsonrpc", Info: catalog.Info{Name: "own", Version: "2"},
 		Methods: []catalog.Method{

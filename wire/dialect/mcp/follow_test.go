@@ -16,6 +16,7 @@ import (
 	"rpcx/wire/dialect/page/codec"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/scan"
+	"rpcx/wire/testkit"
 )
 
 // A taskServer answers requests about a task in order, and records when they arrive.
@@ -65,13 +66,9 @@ func (o *once) Cancel(context.Context) error {
 func follow(t *testing.T, s *taskServer) *following {
 	t.Helper()
 	p, err := load.Parse("x.toml", []byte("name = 'x'\nflow = 'mcp'\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	d, err := codec.New(p, codec.Native{Open: Flow().Client})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	f := d.NewCodec(dialect.CodecOptions{}).(*codec.Codec).Flow().(*client)
 	st := f.following(s, dialect.Op{}, json.RawMessage(`"t"`))
 	st.OnReport = st.onReport
@@ -108,9 +105,7 @@ func TestATaskIsPolled(t *testing.T) {
 				if err == io.EOF {
 					break
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.OK(t, err)
 				if last = m; m.Event.Kind == wire.Progress {
 					told = append(told, m.Event.Message)
 				}

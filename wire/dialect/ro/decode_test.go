@@ -7,6 +7,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 // A recent has the latest keys.
@@ -181,9 +182,7 @@ func TestDecode(t *testing.T) {
 				case ">":
 					next()
 					msgs, _, err := c.Decode([]byte(rest))
-					if err != nil {
-						t.Fatal(err)
-					}
+					testkit.OK(t, err)
 					for _, m := range msgs {
 						got = append(got, shown(m))
 					}

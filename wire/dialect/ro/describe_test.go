@@ -7,6 +7,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 // rpcx finds the methods in each form that a result of rpc.describe can have.
@@ -95,17 +96,13 @@ func TestDescription(t *testing.T) {
 		{"name":"repo.issue.list","kind":"job","hints":{"results":{"resource":"job"}},"extra":{"since":"2"}},
 		{"name":"ping"}],"$defs":{"u":{"type":"object"}},
 		"extra":{"resources":{"user":{"description":"people","owner":{"team":"a"}},"repo.issue":{"description":"what is wrong"}}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	doc := Description(c)
 	if !strings.HasPrefix(string(doc), `{"ro-jrpc":"1.0","info":{"name":"n","version":"1"},"resources":[{"name":"user","description":"people","owner":{"team":"a"},"verbs":[{"name":"get",`) {
 		t.Errorf("the description is %s", doc)
 	}
 	again, err := FromDescription(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	again.Extra = []byte(strings.Replace(string(again.Extra), `"ro-jrpc":"1.0",`, "", 1)) // the version of the format
 	want, _ := c.Marshal()
 	if got, _ := again.Marshal(); string(got) != string(want) {

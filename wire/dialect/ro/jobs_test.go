@@ -10,6 +10,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -23,9 +24,7 @@ func TestJobs(t *testing.T) {
 		do := func(kind dialect.OpKind, method, job string) dialect.Stream {
 			t.Helper()
 			st, err := p.Connection().Codec.Abilities().Job(t.Context(), p, dialect.Op{Kind: kind, Method: method, Job: job})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			return st
 		}
 		next := func(st dialect.Stream, want string) {
@@ -41,9 +40,7 @@ func TestJobs(t *testing.T) {
 		}
 		send := func(format string, args ...any) {
 			t.Helper()
-			if err := far.Send(fmt.Appendf(nil, format, args...)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, far.Send(fmt.Appendf(nil, format, args...)))
 			synctest.Wait()
 		}
 		start := func(id int) {
@@ -83,9 +80,7 @@ func TestJobs(t *testing.T) {
 		next(lost, `{"status":"accepted","job":"job-2"}`)
 		// The user's call became a job that only the user reads.
 		call, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "attachment:create"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if _, err := far.Recv(); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 func TestEncode(t *testing.T) {
@@ -151,9 +152,7 @@ func TestRaw(t *testing.T) {
 		t.Fatal(err)
 	}
 	fresh, err := c.Encode(dialect.Op{Kind: dialect.Call, Method: dialect.FreshID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for _, id := range []string{`"1"`, string(fresh.ID)} {
 		if m := decoded(t, c, `{"id":`+id+`,"result":7}`); m.Kind != wire.Response || string(m.Body) != "7" {
 			t.Errorf("%s: %+v", id, m)

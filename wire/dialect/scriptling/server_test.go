@@ -113,9 +113,7 @@ func TestCallsOfADestroyedObject(t *testing.T) {
 			synctest.Wait()
 			return done
 		}
-		if err := <-ask(methodNew, `{"class":"C"}`); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, <-ask(methodNew, `{"class":"C"}`))
 		slow := `{"object_id":"1","method":"slow"}`
 		first, second := ask(methodMethod, slow), ask(methodMethod, slow)
 		destroyed, after := ask(methodDestroy, `{"object_id":"1"}`), ask(methodMethod, slow)

@@ -20,6 +20,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/server"
 	"rpcx/wire/scan"
+	"rpcx/wire/testkit"
 )
 
 // A caller has a connection that is closed. It accepts one notification for each server in open, whose lists change then.
@@ -139,9 +140,7 @@ func TestMostWaiting(t *testing.T) {
 	var first *run
 	for range maxWaiting {
 		r, err := wait()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		first = r
 	}
 	if _, err := wait(); retryable(err) != "true" {
@@ -264,9 +263,7 @@ func TestQuestionBetweenRequests(t *testing.T) {
 	}
 	round := func(want ...string) {
 		result, err := r.await(open(t.Context()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		var asked []string
 		for key := range scan.Named(scan.Get(result, "inputRequests")) {
 			asked = append(asked, key)
@@ -280,13 +277,9 @@ func TestQuestionBetweenRequests(t *testing.T) {
 	ask()
 	round("q1", "q2")
 	ask() // no request is open here
-	if err := r.take(json.RawMessage(`{"q1":{"roots":[]}}`)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, r.take(json.RawMessage(`{"q1":{"roots":[]}}`)))
 	round("q2", "q3")
-	if err := r.take(json.RawMessage(`{"q2":{"roots":[]},"q3":{"roots":[]}}`)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, r.take(json.RawMessage(`{"q2":{"roots":[]},"q3":{"roots":[]}}`)))
 	ask()
 	round("q4")
 	withdrawn, cancel := context.WithCancel(t.Context())
