@@ -33,6 +33,18 @@ func events(t *testing.T, answer string) string {
 	return strings.Join(all, "\n")
 }
 
+// decoded returns the only message in text, and its event.
+func decoded(t *testing.T, c dialect.Codec, text string) (wire.Message, wire.Event) {
+	t.Helper()
+	msgs, _, err := c.Decode([]byte(text))
+	if err != nil || len(msgs) != 1 {
+		t.Fatalf("%s: %+v, %v", text, msgs, err)
+	}
+	ev, err := dialect.EventOf(c, msgs[0])
+	testkit.OK(t, err)
+	return msgs[0], ev
+}
+
 func TestEvents(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"a null that was left out", `{"type":"eval_result","id":ID,"hasValue":true}`, `response {"event":"data","data":null}`},
@@ -98,17 +110,13 @@ func TestTicks(t *testing.T) {
 		`{"type":"subscribe_error","id":ID,"seq":2,"error":{"message":"no"},"final":false}`:  `{"event":"error","message":"no","seq":2,"extra":{"recoverable":true}}`,
 		`{"type":"subscribe_error","id":ID,"seq":3,"error":{"message":"no"},"final":true}`:   `final {"event":"error","message":"no","seq":3}`,
 	} {
-		msgs, _, err := c.Decode([]byte(strings.ReplaceAll(in, "ID", string(m.ID))))
-		if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Item || string(msgs[0].ID) != string(m.ID) {
-			t.Fatalf("%s: %+v, %v", in, msgs, err)
-		}
-		ev, _ := dialect.EventOf(c, msgs[0])
+		tick, ev := decoded(t, c, strings.ReplaceAll(in, "ID", string(m.ID)))
 		got := string(ev.AppendJSON(nil))
-		if msgs[0].Final {
+		if tick.Final {
 			got = "final " + got
 		}
-		if got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
+		if tick.Kind != wire.Item || string(tick.ID) != string(m.ID) || got != want {
+			t.Errorf("got  %v %s %s\nwant %s", tick.Kind, tick.ID, got, want)
 		}
 	}
 }
@@ -183,9 +191,8 @@ func TestResponsesWithoutTheirMember(t *testing.T) {
 		c := NewCodec(dialect.CodecOptions{})
 		m, err := c.Encode(dialect.Op{Kind: dialect.Internal, Method: kind})
 		testkit.OK(t, err)
-		msgs, _, err := c.Decode([]byte(`{"type":"` + kind + `_result","id":` + string(m.ID) + `}`))
-		if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Invalid || !msgs[0].Final {
-			t.Errorf("%s: %+v, %v", kind, msgs, err)
+		if m, _ := decoded(t, c, `{"type":"`+kind+`_result","id":`+string(m.ID)+`}`); m.Kind != wire.Invalid || !m.Final {
+			t.Errorf("%s: %+v", kind, m)
 		}
 		if n := len(c.(*codec).sent); n != 0 {
 			t.Errorf("%s: %d requests with a response are stored", kind, n)

@@ -36,14 +36,9 @@ func TestProgress(t *testing.T) {
 		{`{"message":7,"stage":null,"phase":"b"}`, "b", ``},
 	} {
 		c := NewCodec(dialect.CodecOptions{}).(*codec)
-		raw := `{"type":"job_status_result","id":"` + c.prefix + `1","jobId":"j","state":"running","progress":` + tt.progress + `}`
-		msgs, _, err := c.Decode([]byte(raw))
-		if err != nil || len(msgs) != 1 {
-			t.Fatal(msgs, err)
-		}
-		ev, err := dialect.EventOf(c, msgs[0])
-		if err != nil || ev.Kind != wire.Progress || ev.Message != tt.message || string(ev.Fraction) != tt.fraction || string(ev.Data) != tt.progress {
-			t.Errorf("%s: %v, message %q, fraction %q, data %s, %v", tt.progress, ev.Kind, ev.Message, ev.Fraction, ev.Data, err)
+		_, ev := decoded(t, c, `{"type":"job_status_result","id":"`+c.prefix+`1","jobId":"j","state":"running","progress":`+tt.progress+`}`)
+		if ev.Kind != wire.Progress || ev.Message != tt.message || string(ev.Fraction) != tt.fraction || string(ev.Data) != tt.progress {
+			t.Errorf("%s: %v, message %q, fraction %q, data %s", tt.progress, ev.Kind, ev.Message, ev.Fraction, ev.Data)
 		}
 	}
 }
@@ -56,14 +51,9 @@ func TestReloadEvent(t *testing.T) {
 		{`"message":null`, "assembly_reload", ``},
 		{`"assembly":"A"`, "assembly_reload", `{"assembly":"A"}`},
 	} {
-		c := NewCodec(dialect.CodecOptions{}).(*codec)
-		msgs, _, err := c.Decode([]byte(`{"type":"assembly_reload",` + tt.members + `}`))
-		if err != nil || len(msgs) != 1 {
-			t.Fatal(msgs, err)
-		}
-		ev, err := dialect.EventOf(c, msgs[0])
-		if err != nil || ev.Kind != wire.Log || ev.Level != "info" || ev.Message != tt.message || string(ev.Extra) != tt.extra {
-			t.Errorf("%s: %v %s %q, %s, %v", tt.members, ev.Kind, ev.Level, ev.Message, ev.Extra, err)
+		_, ev := decoded(t, NewCodec(dialect.CodecOptions{}), `{"type":"assembly_reload",`+tt.members+`}`)
+		if ev.Kind != wire.Log || ev.Level != "info" || ev.Message != tt.message || string(ev.Extra) != tt.extra {
+			t.Errorf("%s: %v %s %q, %s", tt.members, ev.Kind, ev.Level, ev.Message, ev.Extra)
 		}
 	}
 }

@@ -119,14 +119,9 @@ func TestHostExamples(t *testing.T) {
 			asked.kind = typeSubscribe
 		}
 		c.sent[string(scan.Get(examples[kind], "id"))] = asked
-		msgs, _, err := c.Decode(examples[kind])
-		if err != nil || len(msgs) != 1 {
-			t.Errorf("%s: %d messages, %v", kind, len(msgs), err)
-			continue
-		}
-		ev, err := dialect.EventOf(c, msgs[0])
-		if got := string(ev.AppendJSON(nil)); err != nil || !scan.Equal([]byte(got), []byte(want)) {
-			t.Errorf("%s\ngot  %s, %v\nwant %s", kind, got, err, want)
+		_, ev := decoded(t, c, string(examples[kind]))
+		if got := string(ev.AppendJSON(nil)); !scan.Equal([]byte(got), []byte(want)) {
+			t.Errorf("%s\ngot  %s\nwant %s", kind, got, want)
 		}
 	}
 }
@@ -137,9 +132,8 @@ func TestResponsesWithUnknownIDs(t *testing.T) {
 		if kind == typeHandshake || !strings.Contains(string(example), `"id"`) || strings.Contains(strings.ToLower(kind), "entry") {
 			continue
 		}
-		msgs, _, err := NewCodec(dialect.CodecOptions{}).Decode(example)
-		if err != nil || len(msgs) != 1 || msgs[0].Kind != wire.Notification {
-			t.Errorf("%s: %+v, %v", kind, msgs, err)
+		if m, _ := decoded(t, NewCodec(dialect.CodecOptions{}), string(example)); m.Kind != wire.Notification {
+			t.Errorf("%s: %+v", kind, m)
 		}
 	}
 }

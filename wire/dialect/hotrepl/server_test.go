@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
@@ -21,6 +23,8 @@ import (
 	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A backend answers archive.preflight with {"ok":true} or, depending on the argument, with an error or an artifact. slow and
 // archive.export take a second.

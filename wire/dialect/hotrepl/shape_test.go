@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rpcx/wire/scan"
+	"rpcx/wire/testkit"
 )
 
 // unequal are members whose values differ between runs.
@@ -50,9 +51,7 @@ func (e exampled) is(got []byte, name string, but ...string) {
 	if err := json.Unmarshal(got, &g); err != nil {
 		e.t.Fatalf("%s: %v: %s", name, err, got)
 	}
-	if err := json.Unmarshal(e.examples[name], &w); err != nil {
-		e.t.Fatal(err)
-	}
+	testkit.OK(e.t, json.Unmarshal(e.examples[name], &w))
 	if !reflect.DeepEqual(masked("", g, but), masked("", w, but)) {
 		e.t.Errorf("%s\ngot  %s\nwant %s, except %q", name, got, e.examples[name], but)
 	}
@@ -66,8 +65,15 @@ func (e exampled) asks(g guestOf, name string, members ...string) {
 		msg = scan.Splice(msg, members[i], scan.AppendQuoted(nil, members[i+1]))
 	}
 	g.j.fits(e.t, msg)
-	if err := g.c.Send(msg); err != nil {
-		e.t.Fatal(err)
+	testkit.OK(e.t, g.c.Send(msg))
+}
+
+// answered returns a row for an example response: the request asked with the members in replaced gets it, except for the
+// members in but.
+func answered(name, asked string, replaced []string, but ...string) func(e exampled, s *server, g guestOf) {
+	return func(e exampled, _ *server, g guestOf) {
+		e.asks(g, asked, replaced...)
+		e.is([]byte(g.recv()), name, but...)
 	}
 }
 
@@ -102,22 +108,13 @@ func TestHostIsThePage(t *testing.T) {
 			g.play(`> {"type":`)
 			e.is([]byte(g.recv()), typeError, "error.message")
 		},
-		typeEvalResult: func(e exampled, _ *server, g guestOf) {
-			e.asks(g, typeEval)
-			e.is([]byte(g.recv()), typeEvalResult)
-		},
-		typeEvalError: func(e exampled, _ *server, g guestOf) {
-			e.asks(g, typeEval, "code", "null.x")
-			e.is([]byte(g.recv()), typeEvalError, "error.message")
-		},
-		typeCompleteResult: func(e exampled, _ *server, g guestOf) {
-			e.asks(g, typeComplete)
-			e.is([]byte(g.recv()), typeCompleteResult, "completions")
-		},
-		typeResetResult: func(e exampled, _ *server, g guestOf) {
-			e.asks(g, typeReset)
-			e.is([]byte(g.recv()), typeResetResult)
-		},
+		typeEvalResult:     answered(typeEvalResult, typeEval, nil),
+		typeEvalError:      answered(typeEvalError, typeEval, []string{"code", "null.x"}, "error.message"),
+		typeCompleteResult: answered(typeCompleteResult, typeComplete, nil, "completions"),
+		typeResetResult:    answered(typeResetResult, typeReset, nil),
+		typeListResult:     answered(typeListResult, typeList, nil, "commands"),
+		typeDescribeResult: answered(typeDescribeResult, typeDescribe, nil),
+		typeCallResult:     answered(typeCallResult, typeCall, nil),
 		typeTick: func(e exampled, _ *server, g guestOf) {
 			e.asks(g, typeSubscribe, "code", "count")
 			for range 9 {
@@ -141,18 +138,6 @@ func TestHostIsThePage(t *testing.T) {
 			e.asks(g, typeCancel)
 			e.asks(g, typeEval)
 			e.is([]byte(g.recv()), typeEvalResult)
-		},
-		typeListResult: func(e exampled, _ *server, g guestOf) {
-			e.asks(g, typeList)
-			e.is([]byte(g.recv()), typeListResult, "commands")
-		},
-		typeDescribeResult: func(e exampled, _ *server, g guestOf) {
-			e.asks(g, typeDescribe)
-			e.is([]byte(g.recv()), typeDescribeResult)
-		},
-		typeCallResult: func(e exampled, _ *server, g guestOf) {
-			e.asks(g, typeCall)
-			e.is([]byte(g.recv()), typeCallResult)
 		},
 		typeJobAccepted: func(e exampled, _ *server, g guestOf) { e.starts(g) },
 		typeStatusResult: func(e exampled, _ *server, g guestOf) {

@@ -27,7 +27,7 @@ type service struct {
 
 func (s service) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) {
 	if op.Method == s.ignores {
-		return &answer{never: true}, nil
+		return &answer{}, nil
 	}
 	if err := s.fails[op.Method]; err != nil {
 		return nil, err
@@ -46,29 +46,36 @@ func (s service) Open(_ context.Context, op dialect.Op) (dialect.Stream, error) 
 			*s.asked++
 		}
 	}
-	return &answer{body: `{"service_hash":"h","type":"data","data":` + data + `}`}, nil
+	return &answer{body: `{"service_hash":"h","type":"data","data":` + data + `}`, end: io.EOF}, nil
 }
 
-// answer is a stream with one data event, or without data and without an end.
+// answer is a stream of one item, if it has a body, and the Caller that returns it.
 type answer struct {
-	body  string
-	never bool
+	dialect.Caller
+	body      string
+	end       error // follows the item; nil means that the stream does not end
+	cancelled bool
 }
 
-func (a *answer) Next(ctx context.Context) (wire.Message, error) {
-	if a.never {
+func (a *answer) Open(context.Context, dialect.Op) (dialect.Stream, error) { return a, nil }
+
+func (a *answer) Next(ctx context.Context) (m wire.Message, err error) {
+	switch {
+	case a.body != "":
+		m = wire.Message{Kind: wire.Item, Body: json.RawMessage(a.body)}
+		a.body = ""
+		return m, nil
+	case a.end == nil:
 		<-ctx.Done()
-		return wire.Message{}, ctx.Err()
+		return m, ctx.Err()
 	}
-	if a.body == "" {
-		return wire.Message{}, io.EOF
-	}
-	m := wire.Message{Kind: wire.Item, Body: json.RawMessage(a.body)}
-	a.body = ""
-	return m, nil
+	return m, a.end
 }
 
-func (a *answer) Cancel(context.Context) error { return nil }
+func (a *answer) Cancel(context.Context) error {
+	a.cancelled = true
+	return nil
+}
 
 // rpcx writes the description of a service with many modules to the cache once, not once per module.
 func TestDescribeKeepsAllAtOnce(t *testing.T) {
@@ -202,7 +209,7 @@ func TestDiscoveryUnsubscribes(t *testing.T) {
 		{`{"type":"error","error":"no"}`, io.ErrClosedPipe, "no\n" + io.ErrClosedPipe.Error() + ", cancelled: true"},
 		{`7`, io.EOF, "unreadable, cancelled: true"},
 	} {
-		st := &failing{body: test.body, end: test.end}
+		st := &answer{body: test.body, end: test.end}
 		data, err := (&codec{Codec: unreadable{}}).ask(t.Context(), st, hashMethod, nil)
 		if got := fmt.Sprintf("%v, cancelled: %t", err, st.cancelled); data != nil || got != test.want {
 			t.Errorf("%s: %s, %q, want %q", test.body, data, got, test.want)
@@ -214,27 +221,3 @@ func TestDiscoveryUnsubscribes(t *testing.T) {
 type unreadable struct{ dialect.Codec }
 
 func (unreadable) Event(*wire.Message, *wire.Event) error { return errors.New("unreadable") }
-
-// failing is a stream of one item, and the Caller that returns it.
-type failing struct {
-	dialect.Caller
-	body      string
-	end       error // follows the item
-	cancelled bool
-}
-
-func (f *failing) Open(context.Context, dialect.Op) (dialect.Stream, error) { return f, nil }
-
-func (f *failing) Next(context.Context) (m wire.Message, err error) {
-	if f.body == "" {
-		return m, f.end
-	}
-	m = wire.Message{Kind: wire.Item, Body: json.RawMessage(f.body)}
-	f.body = ""
-	return m, nil
-}
-
-func (f *failing) Cancel(context.Context) error {
-	f.cancelled = true
-	return nil
-}

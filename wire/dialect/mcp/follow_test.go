@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/codec"
@@ -18,6 +20,8 @@ import (
 	"rpcx/wire/scan"
 	"rpcx/wire/testkit"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A taskServer answers requests about a task in order, and records when they arrive.
 type taskServer struct {

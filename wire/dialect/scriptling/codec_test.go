@@ -5,10 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/testkit"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestEncode(t *testing.T) {
 	for _, c := range []struct {
