@@ -1,7 +1,6 @@
 package hotrepl
 
 import (
-	"context"
 	"strconv"
 	"time"
 
@@ -18,9 +17,7 @@ const (
 
 // A watch is a subscription: code that the host evaluates at an interval in frames.
 type watch struct {
-	task
-	ctx    context.Context
-	cancel context.CancelFunc
+	*running
 	code   string
 	every  int  // the interval in frames
 	limit  int  // the number of values, or 0 for no limit
@@ -39,11 +36,10 @@ type watch struct {
 func (s *server) subscribe(t task) {
 	raw := t.msg.Raw
 	w := &watch{
-		task: t, every: max(number(scan.Get(raw, "intervalFrames")), 1), limit: number(scan.Get(raw, "limit")),
+		running: newRunning(t), every: max(number(scan.Get(raw, "intervalFrames")), 1), limit: number(scan.Get(raw, "limit")),
 		ms: number(scan.Get(raw, "timeoutMs")), change: string(scan.Get(raw, "onChange")) == "true",
 	}
 	w.code, _ = scan.Text(scan.Get(raw, "code"))
-	w.ctx, w.cancel = context.WithCancel(t.h.ctx)
 	if !s.queue.watch(w) {
 		w.cancel()
 		w.fail(newError(kindInternal, "subscriptionRejected", "The host has reached its limit of "+strconv.Itoa(maxWatches)+" subscriptions."), true)

@@ -161,7 +161,7 @@ func (c *codec) learn(ctx context.Context, caller dialect.Caller) error {
 // offered requests the modules that the service has now. It returns old if the service still has one of old's hashes,
 // and nil if the service does not return its modules.
 func (c *codec) offered(ctx context.Context, caller dialect.Caller, old *discovered) (*discovered, error) {
-	c.hashes.collect()
+	c.hashes.trust(nil) // the hashes that arrive from here on belong to the new modules
 	var hash string
 	if old != nil || c.found.kept.Update != nil { // otherwise there is no cache to compare with
 		var err error

@@ -178,10 +178,10 @@ func TestDoubtedSchemas(t *testing.T) {
 	typing(2)
 	c.found.calls.Add(1)
 	typing(2) // the call was accepted
-	c.hashes.wrong = true
+	c.hashes.wrong.Store(true)
 	c.found.calls.Add(1)
 	typing(3)
-	if all := readDiscovered(kept); c.hashes.wrong || len(all.Schemas) != 1 {
+	if all := readDiscovered(kept); c.hashes.wrong.Load() || len(all.Schemas) != 1 {
 		t.Errorf("the cache has %s", kept)
 	}
 	c.found.calls.Add(1)
@@ -191,7 +191,7 @@ func TestDoubtedSchemas(t *testing.T) {
 	if len(notes) != 1 || notes[0] != "the service did not return the schema of its module m0" {
 		t.Errorf("%q", notes)
 	}
-	c.hashes.wrong = true
+	c.hashes.wrong.Store(true)
 	_ = c.Shutdown(t.Context(), nil)
 	if all := readDiscovered(kept); all == nil || len(all.Schemas) > 0 {
 		t.Errorf("the next run finds %s", kept)

@@ -112,7 +112,7 @@ func TestDefinitionsOfSeveralModules(t *testing.T) {
 func TestHashes(t *testing.T) {
 	var h hashes
 	h.note([]byte(`"x"`)) // without a cached schema, a new hash has no effect
-	h.collect()
+	h.trust(nil)
 	h.note([]byte(`"a"`))
 	h.note([]byte(`"a"`))
 	h.note([]byte(`"b"`))
@@ -124,7 +124,7 @@ func TestHashes(t *testing.T) {
 	if stale, wrong := h.doubts(); stale || wrong {
 		t.Error("a known hash is reported as stale or wrong")
 	}
-	h.mistrust()
+	h.wrong.Store(true)
 	h.note([]byte(`"c"`))
 	if stale, wrong := h.doubts(); !stale || !wrong {
 		t.Error("another hash, or rejected params, must be reported")

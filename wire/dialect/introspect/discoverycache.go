@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
@@ -69,7 +70,8 @@ type hashes struct {
 	mu      sync.Mutex
 	current []string // the hashes of the schemas; empty without schemas and while discovery is running
 	others  []string // other hashes that have arrived
-	wrong   bool     // the service rejected params, so the schemas may be wrong
+
+	wrong atomic.Bool // the service rejected params, which the hash does not cover, so the schemas may be wrong
 }
 
 // maxHashes bounds the stored hashes. A service has at most two: one in its items and one in its responses to
@@ -90,37 +92,25 @@ func has(list []string, token []byte) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return s == string(token) })
 }
 
-// mistrust records that the service rejected params. The hash cannot show this, because it covers no parameters.
-func (h *hashes) mistrust() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.wrong = true
-}
-
-// collect starts to collect hashes. Until trust is called, no schema counts as stale.
-func (h *hashes) collect() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.current, h.others = nil, nil
-}
-
-// collected returns the hashes that have arrived since collect.
+// collected returns the hashes that have arrived since trust.
 func (h *hashes) collected() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.others)
 }
 
-// trust sets the hashes of the schemas, which are then neither outdated nor wrong.
+// trust sets the hashes of the schemas, which are then neither outdated nor wrong. While there are none, as during
+// discovery, no schema counts as outdated.
 func (h *hashes) trust(current []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.current, h.others, h.wrong = slices.Clone(current[:min(len(current), maxHashes)]), nil, false
+	h.current, h.others = slices.Clone(current[:min(len(current), maxHashes)]), nil
+	h.wrong.Store(false)
 }
 
 // doubts reports whether the schemas are outdated (the hash changed) or may be wrong (the service rejected params).
 func (h *hashes) doubts() (stale, wrong bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.current) > 0 && len(h.others) > 0, h.wrong
+	return len(h.current) > 0 && len(h.others) > 0, h.wrong.Load()
 }

@@ -191,7 +191,7 @@ func (c *codec) item(m *wire.Message) {
 		c.hashes.note(hash)
 	}
 	if string(errorKind) == `"invalid_params"` && string(kind) == `"guidance"` {
-		c.hashes.mistrust()
+		c.hashes.wrong.Store(true)
 	}
 }
 

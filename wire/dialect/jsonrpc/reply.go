@@ -177,11 +177,10 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	switch i := scan.Skip(raw, 0); raw[i] {
 	case '{':
 		var f fields
-		if _, err := f.read(raw, i, c.o.MaxDepth); err == nil {
-			m = wire.Message{}
-			c.message(&f, raw, &m)
-			c.ownID(&f, &m)
-		}
+		_, _ = f.read(raw, i, c.o.MaxDepth) // raw is valid
+		m = wire.Message{}
+		c.message(&f, raw, &m)
+		c.ownID(&f, &m)
 	case '[':
 	default:
 		m = Invalid(raw, nil, "a message must be an object")

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
-	"rpcx/wire/dialect/mcp/modern"
 	"rpcx/wire/dialect/page/codec"
 	"rpcx/wire/dialect/poll"
 	"rpcx/wire/scan"
@@ -23,8 +23,8 @@ type client struct {
 
 	serves sync.Map // the local *task by the id of its request
 
-	mu      sync.Mutex
-	headers map[string][]modern.Header // the headers that repeat params, by tool; nil until the tools are listed
+	headers sync.Map    // the headers that repeat params, a []modern.Header, by tool
+	listed  atomic.Bool // the tools are listed
 }
 
 // Shutdown cancels the running tasks, because their results are lost when the connection closes.

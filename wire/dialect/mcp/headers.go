@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 
@@ -23,7 +22,6 @@ func (f *client) Listed(caller dialect.Caller, method string, answer json.RawMes
 	if method != "tools/list" || about.HTTPSession == nil || !f.isModern() {
 		return answer
 	}
-	listed := map[string][]modern.Header{}
 	tools := scan.AppendArray(nil)
 	dropped := false
 	for tool := range scan.Elements(scan.Get(answer, "tools")) {
@@ -37,15 +35,9 @@ func (f *client) Listed(caller dialect.Caller, method string, answer json.RawMes
 			continue
 		}
 		tools.Add(tool)
-		listed[name] = headers
+		f.headers.Store(name, headers)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.headers == nil {
-		f.headers = map[string][]modern.Header{}
-	}
-	maps.Copy(f.headers, listed)
-	if !dropped {
+	if f.listed.Store(true); !dropped {
 		return answer
 	}
 	return codec.Merged(scan.Without(answer, "tools"), scan.Pair("tools", tools.End()))
@@ -56,10 +48,7 @@ func (f *client) PrepareCall(ctx context.Context, caller dialect.Caller, op dial
 	if caller.Connection().HTTPSession == nil || f.c.IsPlain(op.Method) && op.Method != "tools/call" || !f.isModern() {
 		return nil
 	}
-	f.mu.Lock()
-	listed := f.headers != nil
-	f.mu.Unlock()
-	if listed {
+	if f.listed.Load() {
 		return nil
 	}
 	err := f.c.Relist(ctx, caller, tool(op))
@@ -75,10 +64,9 @@ func (f *client) Mirror(msg []byte, headers map[string]string) {
 	if scan.String(scan.Get(msg, "method")) != "tools/call" {
 		return
 	}
-	f.mu.Lock()
-	wanted := f.headers[scan.String(scan.Get(params, "name"))]
-	f.mu.Unlock()
-	for _, h := range wanted {
+	wanted, _ := f.headers.Load(scan.String(scan.Get(params, "name")))
+	headersOf, _ := wanted.([]modern.Header)
+	for _, h := range headersOf {
 		if text, ok := headerText(h.In(scan.Get(params, "arguments"))); ok {
 			headers[h.Name] = codec.HeaderValue(text)
 		}

@@ -2,6 +2,7 @@ package modern
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -98,10 +99,7 @@ func writeInput(m *wire.Message, kept string) (file string, err error) {
 		return "", err
 	}
 	_, err = f.Write(append(o.End(), '\n'))
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		_ = os.Remove(f.Name())
 	}
 	return f.Name(), err

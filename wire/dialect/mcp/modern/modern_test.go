@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -115,7 +116,7 @@ func TestCancelledRequests(t *testing.T) {
 
 // At most 256 runs wait for their clients. The next one fails until one of them continues.
 func TestMostWaiting(t *testing.T) {
-	s := &Server{runs: runs{wait: time.Hour, byID: map[string]*run{}, over: make(chan struct{})}, seal: newSeal(nil)}
+	s := &Server{runs: runs{wait: time.Hour, over: make(chan struct{})}, seal: newSeal(nil)}
 	c := &Conn{s: s, identity: "ada"}
 	wait := func() (*run, error) {
 		ended := false
@@ -196,7 +197,7 @@ func TestCompare(t *testing.T) {
 
 // The numbers of subscriptions, waiting notifications, running tasks and stored tasks are bounded.
 func TestMostListenersAndTasks(t *testing.T) {
-	s := &Server{runs: runs{byID: map[string]*run{}}}
+	s := &Server{}
 	c := &Conn{s: s, conn: server.Conn{Caller: caller{}, Backend: backend{}}}
 	all := &s.listeners
 	l := &listener{methods: []string{"a"}, more: make(chan struct{}, 1)}
@@ -214,14 +215,14 @@ func TestMostListenersAndTasks(t *testing.T) {
 	var uris, ids []string
 	for i := range maxWatched + 1 {
 		uris, ids = append(uris, "uri:"+strconv.Itoa(i)), append(ids, strconv.Itoa(i))
-		s.runs.add(&run{c: c, id: strconv.Itoa(i), task: &task{}})
+		s.runs.byID.Store(strconv.Itoa(i), &run{c: c, id: strconv.Itoa(i), task: &task{}})
 	}
 	filter, err := new(listener).filter(t.Context(), json.RawMessage(`{"notifications":{"resourceSubscriptions":`+string(scan.TextsOf(uris))+`,"taskIds":`+string(scan.TextsOf(ids))+
 		`},"_meta":{"`+MetaCapabilities+`":{"extensions":{"`+Tasks+`":{}}}}}`), c)
 	if n, m := len(scan.List(scan.Get(filter, "resourceSubscriptions"))), len(scan.List(scan.Get(filter, "taskIds"))); n != maxWatched || m != maxWatched || err != nil {
 		t.Errorf("a subscription to %d resources and %d tasks, %v", n, m, err)
 	}
-	clear(s.runs.byID)
+	s.runs.byID.Clear()
 	for i := range maxPending + 10 {
 		l.put(dialect.Op{Method: "a", Params: json.RawMessage(strconv.Itoa(i))})
 		l.put(dialect.Op{Method: "a", Params: json.RawMessage(strconv.Itoa(i))})
@@ -241,17 +242,17 @@ func TestMostListenersAndTasks(t *testing.T) {
 	}
 	for i := range maxTasks + 10 {
 		r := &run{id: strconv.Itoa(i), task: &task{}}
-		runs.add(r)
+		runs.byID.Store(r.id, r)
 		runs.forget(r)
 	}
-	if len(runs.byID) != maxTasks || runs.find("0") != nil {
-		t.Errorf("%d ended tasks are stored", len(runs.byID))
+	if n := len(maps.Collect(runs.byID.Range)); n != maxTasks || runs.find("0") != nil {
+		t.Errorf("%d ended tasks are stored", n)
 	}
 }
 
 // A question that arises while no request is open is sent in the next round, together with those that the retry does not answer.
 func TestQuestionBetweenRequests(t *testing.T) {
-	s := &Server{runs: runs{wait: time.Hour, byID: map[string]*run{}, over: make(chan struct{})}, seal: newSeal(nil)}
+	s := &Server{runs: runs{wait: time.Hour, over: make(chan struct{})}, seal: newSeal(nil)}
 	r := &run{c: &Conn{s: s, identity: "ada"}, id: wire.RandomHex(16), method: callTool, clock: &dialect.Stopwatch{}, cancel: func() {}}
 	open := func(ctx context.Context) *request {
 		return &request{ctx: ctx, params: json.RawMessage(`{"_meta":{"` + MetaCapabilities + `":{"roots":{}}}}`)}
@@ -314,8 +315,8 @@ func TestQuestionBetweenRequests(t *testing.T) {
 func TestEndedRunsExpire(t *testing.T) {
 	for keep, r := range map[time.Duration]*run{0: {}, keepEnded: {count: 1}, taskKept: {task: &task{}}} {
 		synctest.Test(t, func(t *testing.T) {
-			runs := &runs{byID: map[string]*run{}}
-			runs.add(r)
+			runs := &runs{}
+			runs.byID.Store(r.id, r)
 			runs.forget(r)
 			if keep > 0 {
 				time.Sleep(keep - 1)

@@ -107,7 +107,7 @@ func (s *Server) begin(c *Conn, in *dialect.Inbound, req *request, kept string) 
 	m := in.Msg.Clone()
 	m.Params, m.Err = ownMeta(m.Params), nil // the hook need not wait for a handshake
 	ctx = dialect.WithStopwatch(dialect.WithFlowControl(ctx, r), r.clock)
-	s.runs.add(r)
+	s.runs.byID.Store(r.id, r)
 	s.wg.Go(func() {
 		defer wire.Guard()
 		defer s.runs.forget(r)

@@ -25,9 +25,9 @@ func tooMany(what string) error {
 // same result.
 type runs struct {
 	wait time.Duration
+	byID sync.Map
 
 	mu      sync.Mutex
-	byID    map[string]*run
 	ended   []*run // ended runs that had questions, oldest first
 	done    []*run // ended tasks, oldest first
 	waiting int
@@ -35,16 +35,11 @@ type runs struct {
 	over    chan struct{} // closed when the server ends
 }
 
-func (t *runs) add(r *run) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.byID[r.id] = r
-}
-
+// find returns the run with that id, or nil.
 func (t *runs) find(id string) *run {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.byID[id]
+	found, _ := t.byID.Load(id)
+	r, _ := found.(*run)
+	return r
 }
 
 // count increments n, the number of waiting runs or of running tasks. It returns false if there are already most.
@@ -77,7 +72,7 @@ func (t *runs) forget(r *run) {
 		t.tasks--
 		list, most, keep = &t.done, maxTasks, taskKept
 	case !asked:
-		delete(t.byID, r.id)
+		t.byID.Delete(r.id)
 		return
 	}
 	if *list = append(*list, r); len(*list) > most {
@@ -91,22 +86,16 @@ func (t *runs) forget(r *run) {
 }
 
 func (t *runs) dropLocked(r *run) {
-	delete(t.byID, r.id)
+	t.byID.Delete(r.id)
 	same := func(o *run) bool { return o == r }
 	t.ended, t.done = slices.DeleteFunc(t.ended, same), slices.DeleteFunc(t.done, same)
 }
 
 // end stops the runs of a client, or all runs if identity is "".
 func (t *runs) end(identity string) {
-	t.mu.Lock()
-	var all []*run
-	for _, r := range t.byID {
-		if identity == "" || r.c.identity == identity {
-			all = append(all, r)
+	for _, found := range t.byID.Range {
+		if r := found.(*run); identity == "" || r.c.identity == identity {
+			r.stop(wire.NewError(wire.CodeServer, "the connection is closed"))
 		}
-	}
-	t.mu.Unlock()
-	for _, r := range all {
-		r.stop(wire.NewError(wire.CodeServer, "the connection is closed"))
 	}
 }

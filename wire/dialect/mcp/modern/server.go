@@ -47,7 +47,7 @@ type Server struct {
 // New returns a Server for the catalog and the hooks of host.
 func New(host server.Host) *Server {
 	s := &Server{host: host, seal: newSeal(host.Backend.Host().StateKey)}
-	s.runs = runs{wait: cmp.Or(host.Backend.Host().InputTimeout, DefaultInputTimeout), byID: map[string]*run{}, over: make(chan struct{})}
+	s.runs.wait, s.runs.over = cmp.Or(host.Backend.Host().InputTimeout, DefaultInputTimeout), make(chan struct{})
 	return s
 }
 
