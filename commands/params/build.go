@@ -107,16 +107,6 @@ func (n *node) json() json.RawMessage {
 	return n.raw
 }
 
-// put returns val with v in place of the value at a JSON pointer.
-func put(val json.RawMessage, pointer string, v json.RawMessage) json.RawMessage {
-	for pointer != "" {
-		i := strings.LastIndexByte(pointer, '/')
-		v = scan.Splice(scan.At(val, pointer[:i]), scan.Unescape(pointer[i+1:]), v)
-		pointer = pointer[:i]
-	}
-	return v
-}
-
 // renamed returns an object with another name for a member. It returns nil without that member, or if the new name exists.
 func renamed(obj json.RawMessage, from, to string) json.RawMessage {
 	if scan.Get(obj, from) == nil || scan.Get(obj, to) != nil {

@@ -130,7 +130,7 @@ func (p *parser) reread(r *Result, err error) bool {
 	if v == nil {
 		return false
 	}
-	r.Params = put(r.Params, m.Pointer, v)
+	r.Params = scan.Put(r.Params, m.Pointer, v)
 	return true
 }
 
@@ -210,7 +210,7 @@ func (p *parser) repair(params json.RawMessage) json.RawMessage {
 		if better == nil {
 			return nil
 		}
-		params = put(params, m.Pointer, better)
+		params = scan.Put(params, m.Pointer, better)
 	}
 	return nil
 }

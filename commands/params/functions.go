@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"rpcx/wire/scan"
 	"rpcx/wire/schema"
 )
 
@@ -25,7 +26,7 @@ func (p *parser) checkAround(r Result) error {
 	for _, val := range standIns {
 		params := r.Params
 		for at := range r.Funcs {
-			params = put(params, at, json.RawMessage(val))
+			params = scan.Put(params, at, json.RawMessage(val))
 		}
 		err := p.o.Typer.Check(p.ctx, params)
 		if err == nil || !excused(err, r.Funcs) {

@@ -150,7 +150,7 @@ func (s *stage) with(options []string) {
 		case "v1":
 			s.codec.Version = jsonrpc.V1
 		case "header":
-			s.codec.CancelMethod = "$/cancelRequest"
+			s.codec.Cancels = true
 		case "inbound":
 			s.o.MaxInbound = number
 		case "pair", "bubble":

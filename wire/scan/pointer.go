@@ -60,6 +60,16 @@ func Lookup(val any, pointer string) (any, bool) {
 	return val, true
 }
 
+// Put returns val with part in place of the value at a JSON pointer, which must exist.
+func Put[T ~[]byte](val T, pointer string, part T) T {
+	for pointer != "" {
+		i := strings.LastIndexByte(pointer, '/')
+		part = T(Splice(At(val, pointer[:i]), Unescape(pointer[i+1:]), part))
+		pointer = pointer[:i]
+	}
+	return part
+}
+
 // At returns the part of the JSON val that a JSON pointer refers to, or nil.
 func At(val []byte, pointer string) []byte {
 	switch {

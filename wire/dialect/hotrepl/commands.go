@@ -213,7 +213,7 @@ func (s *server) commandDone(r *running, name string, done outcome) {
 
 // entry returns the journal's entry for a command.
 func (r *running) entry(name string, done outcome) entry {
-	e := entry{kind: "command", id: r.msg.ID, name: name, begun: r.begun, ok: done.err == nil}
+	e := entry{kind: "command", id: r.msg.ID, name: name, begun: r.begun}
 	if done.err != nil {
 		e.failure = done.err.Kind
 	}

@@ -112,7 +112,7 @@ func (s *server) eval(r *running) {
 		s.evalFailed(r.task, r.begun, err)
 		return
 	}
-	s.journal.add(entry{kind: "eval", id: r.msg.ID, code: code, begun: r.begun, ok: true})
+	s.journal.add(entry{kind: "eval", id: r.msg.ID, code: code, begun: r.begun})
 	b := build(typeEvalResult).id(r.msg.ID).value(value)
 	b.o.SomeText("stdout", string(out.text))
 	r.h.send(b.duration(r.begun).end())
@@ -146,7 +146,7 @@ func (s *server) reset(t task) {
 	if s.runtime != nil {
 		s.runtime.Forget(sessionName)
 	}
-	s.journal.add(entry{kind: "command", id: t.msg.ID, name: "reset", begun: begun, ok: true})
+	s.journal.add(entry{kind: "command", id: t.msg.ID, name: "reset", begun: begun})
 	t.h.send(build(typeResetResult).id(t.msg.ID).raw("success", []byte("true")).end())
 }
 

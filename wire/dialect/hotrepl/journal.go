@@ -28,7 +28,6 @@ type entry struct {
 	code    string
 	begun   time.Time
 	took    time.Duration
-	ok      bool
 	failure string // the kind of the error, or ""
 }
 
@@ -73,7 +72,7 @@ func (e entry) json() []byte {
 	if e.kind == "eval" {
 		b = b.text("code", e.code)
 	}
-	b = b.bool("success", e.ok).int("durationMs", int(e.took/time.Millisecond))
+	b = b.bool("success", e.failure == "").int("durationMs", int(e.took/time.Millisecond))
 	b.o.SomeText("errorKind", e.failure)
 	return b.text("timestamp", e.begun.UTC().Format("2006-01-02T15:04:05.000Z")).end()
 }

@@ -152,7 +152,7 @@ func (c *codec) response(f *fields, raw []byte, failed bool, m *wire.Message) {
 // stream turns a notification that names a stream into an item, and one that cancels a request into a Cancel.
 func (c *codec) stream(m *wire.Message, f *fields) {
 	switch {
-	case f.target != nil && (m.Method == lspCancel || m.Method == c.o.CancelMethod) && isID(f.target):
+	case f.target != nil && m.Method == lspCancel && isID(f.target):
 		m.Kind, m.Target = wire.Cancel, f.target
 		return
 	case f.stream == nil || !isID(f.stream):

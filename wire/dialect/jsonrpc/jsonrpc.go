@@ -36,9 +36,9 @@ const lspCancel = "$/cancelRequest"
 // Options configure what a codec writes. The zero value is version 2.
 type Options struct {
 	Version Version
-	// CancelMethod is the notification that cancels a local request, such as "$/cancelRequest" in LSP, with {"id":…} as
-	// params. Without it, cancelling a call sends nothing.
-	CancelMethod string
+	// Cancels makes the codec cancel a local request with the notification lspCancel, with {"id":…} as params. Without it,
+	// cancelling a call sends nothing.
+	Cancels bool
 	// MaxDepth is the maximum nesting (wire.DefaultMaxDepth by default).
 	MaxDepth int
 	// AnyParams accepts params other than an object or an array.
@@ -142,11 +142,11 @@ func (c *codec) append(b []byte, id wire.ID, method string, params, extra json.R
 }
 
 func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
-	if c.o.CancelMethod == "" || len(op.OfID) == 0 {
+	if !c.o.Cancels || len(op.OfID) == 0 {
 		return wire.Message{}, wire.ErrUnsupported
 	}
 	params := scan.Pair("id", op.OfID)
-	return wire.Message{Kind: wire.Cancel, Target: op.OfID, Raw: c.write(nil, c.o.CancelMethod, params, nil)}, nil
+	return wire.Message{Kind: wire.Cancel, Target: op.OfID, Raw: c.write(nil, lspCancel, params, nil)}, nil
 }
 
 // unsubscribe ends a stream by its id. Without an id, it sends the params of the request that opened the stream. If no

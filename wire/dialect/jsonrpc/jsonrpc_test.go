@@ -142,7 +142,7 @@ func TestEncode(t *testing.T) {
 	}{
 		{Options{}, dialect.Op{Method: "a<&\"\n", Params: []byte("{\"k\":\n1.10}")}, `{"jsonrpc":"2.0","id":1,"method":"a<&\"\n","params":{"k":1.10}}`},
 		{Options{}, dialect.Op{Method: "m", Extra: []byte(`{ }`)}, `{"jsonrpc":"2.0","id":1,"method":"m"}`},
-		{Options{CancelMethod: "$/cancelRequest"}, dialect.Op{Kind: dialect.Cancel, OfID: wire.ID(`7`)}, `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":7}}`},
+		{Options{Cancels: true}, dialect.Op{Kind: dialect.Cancel, OfID: wire.ID(`7`)}, `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":7}}`},
 	} {
 		m, err := NewCodec(test.o).Encode(test.op)
 		if err != nil || string(m.Raw) != test.want {

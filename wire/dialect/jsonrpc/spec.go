@@ -49,23 +49,18 @@ func spec(name string, v Version) dialect.Spec {
 	return dialect.Spec{
 		Name: name,
 		NewCodec: func(o dialect.CodecOptions) dialect.Codec {
-			return NewCodec(Options{Version: v, CancelMethod: cancelMethod(o.Framing), MaxDepth: o.MaxDepth})
+			return NewCodec(Options{Version: v, Cancels: cancels(o.Framing), MaxDepth: o.MaxDepth})
 		},
 		NewServer: NewServer,
 		Shape:     func() dialect.Shape { return Shape(v) },
 		Params:    dialect.Params{Styles: []string{"object", "wrapped", "positional"}},
-		Bridge:    dialect.Bridging{Endless: true, Cancels: func(framing string) bool { return cancelMethod(framing) != "" }},
+		Bridge:    dialect.Bridging{Endless: true, Cancels: cancels},
 	}
 }
 
-// cancelMethod returns the notification that cancels a pending call. Only the Language Server Protocol defines one, and
-// its framing identifies that protocol.
-func cancelMethod(framing string) string {
-	if framing == "header" {
-		return lspCancel
-	}
-	return ""
-}
+// cancels reports whether a notification cancels a pending call. Only the Language Server Protocol defines one, and its
+// framing identifies that protocol.
+func cancels(framing string) bool { return framing == "header" }
 
 // Shape describes the messages of version v for tapes. The assigned values follow conventions on top of JSON-RPC:
 // subscriptions (go-ethereum and others), progress tokens and cancelled requests (the Language Server Protocol, the

@@ -198,11 +198,10 @@ func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 		return nil, true
 	}
 	for _, place := range k.named {
-		if c.unclaimed.has([]byte(place)) {
-			return wire.ID(place), false
-		}
-		if early, ok := c.unclaimed.ending(place); ok {
-			return wire.ID(early), false
+		for _, early := range c.unclaimed.keys {
+			if early == place || strings.HasSuffix(early, "\x00"+place) { // place may be a target with any resource
+				return wire.ID(early), false
+			}
 		}
 	}
 	return nil, false
@@ -230,14 +229,4 @@ func (r *recent) add(key string) {
 
 func (r *recent) has(key []byte) bool {
 	return slices.ContainsFunc(r.keys, func(k string) bool { return k == string(key) })
-}
-
-// ending returns a stored place with that target and any resource, and whether there is one.
-func (r *recent) ending(target string) (string, bool) {
-	for _, k := range r.keys {
-		if strings.HasSuffix(k, "\x00"+target) {
-			return k, true
-		}
-	}
-	return "", false
 }

@@ -2,7 +2,6 @@ package scomp
 
 import (
 	"encoding/json"
-	"strings"
 
 	"rpcx/wire/scan"
 )
@@ -26,21 +25,4 @@ func lastMember(msg []byte, name string) json.RawMessage {
 		}
 	}
 	return last
-}
-
-// put returns doc with val at a JSON pointer. ok is false if the pointer does not exist in doc.
-func put(doc []byte, pointer string, val []byte) (out []byte, ok bool) {
-	if pointer == "" {
-		return val, true
-	}
-	token, rest, more := strings.Cut(pointer[1:], "/")
-	if more {
-		rest = "/" + rest
-	}
-	part := scan.At(doc, "/"+token)
-	if part == nil {
-		return nil, false
-	}
-	part, ok = put(part, rest, val)
-	return scan.Splice(doc, scan.Unescape(token), part), ok
 }

@@ -42,11 +42,10 @@ func cutRef(method string) (id string, ok bool) { return strings.CutPrefix(metho
 // describes the hooks and may be nil. insertFunctions fails if params lack such a pointer.
 func (r *refs) insertFunctions(params json.RawMessage, funcs map[string]string, known *catalog.Catalog) (json.RawMessage, error) {
 	for _, pointer := range slices.Sorted(maps.Keys(funcs)) {
-		out, ok := put(params, pointer, r.function(funcs[pointer], known))
-		if !ok {
+		if pointer != "" && scan.At(params, pointer) == nil {
 			return nil, fmt.Errorf("the params have no place %s for a function", pointer)
 		}
-		params = out
+		params = scan.Put(params, pointer, r.function(funcs[pointer], known))
 	}
 	return params, nil
 }

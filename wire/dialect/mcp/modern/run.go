@@ -34,11 +34,8 @@ type run struct {
 	count     int         // the number of questions so far
 	task      *task       // nil unless the run is a task
 	waiting   *time.Timer // ends a run that has waited too long for the client; nil unless the run waits
-	outcome
-}
 
-// An outcome is how a run ended.
-type outcome struct {
+	// How the run ended.
 	over   bool
 	result json.RawMessage
 	err    error
