@@ -68,18 +68,13 @@ func evalError(ctx context.Context, err error, ms int) *wire.Error {
 		return newError(kindValidation, "compileError", failed.Message)
 	case ok:
 		e := newError(kindInternal, codeException, failed.Message)
-		e.Data = about(failed)
+		var about scan.Object // what the runtime reports
+		about.SomeText("kind", failed.Kind)
+		about.SomeText("stack", failed.Stack)
+		e.Data = about.EndOrNil()
 		return e
 	}
 	return newError(kindInternal, codeException, wire.AsError(err).Message)
-}
-
-// about returns the runtime's details about failed code, or nil.
-func about(e *dialect.EvalError) json.RawMessage {
-	var o scan.Object
-	o.SomeText("kind", e.Kind)
-	o.SomeText("stack", e.Stack)
-	return o.EndOrNil()
 }
 
 // cut shortens an array to maxEnumerableElements. As on other hosts (see the dialect's specification), the message does

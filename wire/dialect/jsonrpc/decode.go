@@ -86,12 +86,11 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 	switch {
 	case f.method == nil && answer, answer && f.id != nil && f.params == nil && (failed || f.result != nil):
 		c.response(f, raw, failed, m)
-		return
 	case f.method == nil:
 		*m = Invalid(raw, idOrNil(f.id), "neither a method nor a result nor an error")
-		return
+	default:
+		c.inbound(f, raw, m)
 	}
-	c.inbound(f, raw, m)
 }
 
 // inbound reads a request or a notification into m.

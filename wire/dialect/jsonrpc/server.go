@@ -76,16 +76,10 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 
 // Ignores reports whether a notification has no effect (see dialect.Handler).
 func (h *handler) Ignores(method string) bool {
-	if method == discover {
-		return false
-	}
-	for _, name := range subscribeNames(method) {
-		if _, ok := h.r.Kind(name); ok {
-			return false
-		}
-	}
-	_, ok := h.r.Kind(method)
-	return !ok
+	return method != discover && !slices.ContainsFunc(append(subscribeNames(method), method), func(name string) bool {
+		_, ok := h.r.Kind(name)
+		return ok
+	})
 }
 
 // stream answers with a subscription id, then the items, and then the end. A request that is rejected before its hook

@@ -62,9 +62,7 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 		stop()
 		return nil, wire.NewFault(wire.Protocol, op.Method+" returned neither a result nor a job", nil)
 	}
-	if have.last, have.state = m.Clone(), status(m.Body); have.state == "" { // unaffected by later messages
-		have.state = "pending"
-	}
+	have.last, have.state = m.Clone(), cmp.Or(status(m.Body), "pending") // unaffected by later messages
 	go func() {
 		defer wire.Guard()
 		defer stop()

@@ -46,9 +46,7 @@ func (c *codec) translate(m *wire.Message) {
 
 // response reads a response. It records the data.kind of an error and the function values in a result.
 func (c *codec) response(m *wire.Message) {
-	if len(c.evals) > 0 {
-		delete(c.evals, string(m.ID))
-	}
+	delete(c.evals, string(m.ID))
 	if m.Err == nil {
 		c.refs.hold(m.Body)
 		return
@@ -69,7 +67,7 @@ func (c *codec) incoming(m *wire.Message) {
 		m.Err = c.checkHandshake(m.Params)
 		return
 	}
-	if c.role == unknown {
+	if !c.begun {
 		m.Err = kindError(wire.CodeInvalidRequest, kindHandshake, "the handshake must precede "+quoted(word))
 	}
 	switch {
@@ -108,7 +106,7 @@ func (c *codec) invoked(m *wire.Message) {
 // checkHandshake checks the params of the peer's handshake and stores them. It returns an error for a second handshake
 // and for an unsupported protocol.
 func (c *codec) checkHandshake(params json.RawMessage) *wire.Error {
-	if c.role != unknown {
+	if c.begun {
 		return kindError(wire.CodeInvalidRequest, kindHandshake, "a second handshake")
 	}
 	if val := scan.Get(params, "protocol"); scan.String(val) != protocol {
@@ -118,7 +116,7 @@ func (c *codec) checkHandshake(params json.RawMessage) *wire.Error {
 		}
 		return kindError(wire.CodeInvalidRequest, kindHandshake, `expected the protocol "`+protocol+`", not `+got)
 	}
-	c.role = asServer
+	c.begun = true
 	c.handshake.set(params, "client")
 	return nil
 }

@@ -65,7 +65,7 @@ func (h *handler) call(ctx context.Context, name string, input json.RawMessage) 
 	case ref:
 		return h.caller.Call(ctx, name, input)
 	case ok:
-		return h.invoke(ctx, name, input, nil)
+		return h.r.Respond(ctx, dialect.Request{Method: name, Params: input})
 	case slices.Contains(h.remote, name):
 		return h.caller.Call(ctx, name, input)
 	}

@@ -28,18 +28,9 @@ type codec struct {
 	evalQueue evalQueue
 	evals     map[string]bool // ids of unanswered evals, including cancelled ones
 
-	role      role
+	begun     bool // the local side has sent the handshake, or the peer a valid one
 	handshake peerHandshake
 }
-
-// A role determines which side is the client: the side that sends the handshake.
-type role uint8
-
-const (
-	unknown  role = iota
-	asClient      // the local side has sent the handshake
-	asServer      // the peer has sent a valid handshake
-)
 
 // NewCodec returns the codec of one connection. It uses MaxDepth and Handshake of o.
 func NewCodec(o dialect.CodecOptions) dialect.Codec {
@@ -67,7 +58,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 		return c.request(dialect.Call, invokeWord, op.Method, params)
 	case dialect.Internal:
 		if op.Method == handshake {
-			c.role = asClient
+			c.begun = true
 		}
 		if op.Method == releaseWord {
 			return c.request(dialect.Notify, releaseWord, releaseWord, op.Params)

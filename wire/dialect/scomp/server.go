@@ -24,9 +24,8 @@ type server struct {
 	checked sync.Once // checks the declared schemas
 
 	mu       sync.Mutex
-	closed   bool
-	sessions map[string]*session
-	idle     []*session // sessions without a connection, the longest idle first
+	sessions map[string]*session // nil after Close
+	idle     []*session          // sessions without a connection, the longest idle first
 }
 
 // NewServer returns a server with the methods and the evaluator of b.
@@ -53,13 +52,12 @@ func (s *server) Accept(c dialect.Caller) dialect.Handler {
 func (s *server) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed = true
 	for _, ses := range s.sessions {
 		if ses.end != nil {
 			ses.end.Stop()
 		}
 	}
-	clear(s.sessions)
+	s.sessions = nil
 	return nil
 }
 
@@ -100,7 +98,8 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 		if _, ok := h.r.Kind(in.Msg.Method); !ok {
 			return nil, h.unknown(in.Msg)
 		}
-		return h.invoke(ctx, in.Msg.Method, in.Msg.Params, in.Msg.ID)
+		// The last output of the hook is the result, because scomp has no streams.
+		return h.r.Respond(ctx, dialect.Request{Method: in.Msg.Method, Params: in.Msg.Params, ID: in.Msg.ID})
 	case releaseWord:
 		return nil, nil
 	default:
@@ -132,12 +131,6 @@ func (s *server) handshakePart(session string) json.RawMessage {
 	}
 	metadata.Members(cat.Info.Extra, "server", sessionWord) // members other than name and version stay unchanged
 	return handshakePart(bindings(cat), metadata.End(), session)
-}
-
-// invoke answers an invoke of a local binding or function. The last output of the hook is the result, because scomp has
-// no streams.
-func (h *handler) invoke(ctx context.Context, name string, input json.RawMessage, id wire.ID) (json.RawMessage, error) {
-	return h.r.Respond(ctx, dialect.Request{Method: name, Params: input, ID: id})
 }
 
 // unknown returns the error for an invoke that no hook answers: an unknown binding, or a function whose process has
@@ -178,7 +171,7 @@ func (s *server) join(id string) *session {
 	if ses == nil {
 		// Whoever has the id can resume the session, so clients must not be able to guess it.
 		ses = &session{id: "sess_" + wire.RandomHex(16), turn: make(chan struct{}, 1)}
-		if !s.closed {
+		if s.sessions != nil {
 			s.sessions[ses.id] = ses
 		}
 	}
@@ -194,7 +187,7 @@ func (s *server) join(id string) *session {
 // maxIdleSessions, the session with the longest idle time ends.
 func (s *server) leave(ses *session) {
 	s.mu.Lock()
-	if ses.conns--; ses.conns > 0 || s.closed {
+	if ses.conns--; ses.conns > 0 || s.sessions == nil {
 		s.mu.Unlock()
 		return
 	}
@@ -216,7 +209,7 @@ func (s *server) leave(ses *session) {
 // expire ends a session unless a client has joined it since it became idle for the left-th time.
 func (s *server) expire(ses *session, left int) {
 	s.mu.Lock()
-	over := ses.end != nil && ses.left == left && !s.closed
+	over := ses.end != nil && ses.left == left && s.sessions != nil
 	if over {
 		ses.end.Stop()
 		ses.end = nil

@@ -56,11 +56,14 @@ func (r *request) translate() error {
 	return r.allUsed()
 }
 
+// argumentsIn maps the type of params to the member of a call that contains them.
+var argumentsIn = map[byte]string{'a': "args", 'o': "kwargs"}
+
 // function turns the call into a function.call.
 func (r *request) function() error {
 	var o scan.Object
 	o.Text("name", r.method)
-	if member := map[byte]string{'a': "args", 'o': "kwargs"}[scan.Type(r.params)]; member != "" {
+	if member := argumentsIn[scan.Type(r.params)]; member != "" {
 		arguments, err := r.arguments(nil, r.params, "")
 		if err != nil {
 			return err

@@ -49,11 +49,8 @@ func Spec() dialect.Spec {
 func newObject(class string, params json.RawMessage) (method string, all json.RawMessage) {
 	var o scan.Object
 	o.Text("class", class)
-	switch scan.Type(params) {
-	case 'a':
-		o.Add("args", params)
-	case 'o':
-		o.Add("kwargs", params)
+	if member := argumentsIn[scan.Type(params)]; member != "" {
+		o.Add(member, params)
 	}
 	return methodNew, o.End()
 }
