@@ -30,6 +30,14 @@ func (w *builder) next(open byte) {
 	w.b, w.opened = append(w.b, open), true
 }
 
+// end returns the object or array with its closing bracket.
+func (w *builder) end(open, closing byte) []byte {
+	if !w.opened {
+		w.next(open)
+	}
+	return append(w.b, closing)
+}
+
 // Empty reports whether the object or array has no parts.
 func (w *builder) Empty() bool { return !w.opened }
 
@@ -148,12 +156,7 @@ func (o *Object) Value(name string, v any) {
 }
 
 // End returns the bytes given to AppendObject, followed by the object. The Object must not be used afterwards.
-func (o *Object) End() []byte {
-	if !o.opened {
-		o.next('{')
-	}
-	return append(o.b, '}')
-}
+func (o *Object) End() []byte { return o.end('{', '}') }
 
 // EndOrNil is like End, but returns nil if the object is empty.
 func (o *Object) EndOrNil() []byte {
@@ -185,12 +188,7 @@ func (a *Array) Text(text string) {
 }
 
 // End returns the bytes given to AppendArray, followed by the array. The Array must not be used afterwards.
-func (a *Array) End() []byte {
-	if !a.opened {
-		a.next('[')
-	}
-	return append(a.b, ']')
-}
+func (a *Array) End() []byte { return a.end('[', ']') }
 
 // EndOrNil is like End, but returns nil if the array is empty.
 func (a *Array) EndOrNil() []byte {

@@ -125,6 +125,4 @@ func (d *Decoder) ended() {
 }
 
 // inNumber reports whether c can be part of a number.
-func inNumber(c byte) bool {
-	return class[c]&isDigit != 0 || c == '+' || c == '-' || c == '.' || c|0x20 == 'e'
-}
+func inNumber(c byte) bool { return c-'0' <= 9 || c == '+' || c == '-' || c == '.' || c|0x20 == 'e' }

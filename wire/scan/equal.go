@@ -32,7 +32,9 @@ func Equal(a, b []byte) bool {
 		y, _ := Text(b)
 		return x == y
 	case 'n':
-		return equalNumbers(a, b)
+		x, ok := parseDecimal(a)
+		y, also := parseDecimal(b)
+		return ok && also && x.negative == y.negative && x.exp == y.exp && bytes.Equal(x.digits, y.digits)
 	}
 	return false // equal literals have equal bytes
 }
@@ -42,12 +44,6 @@ type decimal struct {
 	negative bool
 	digits   []byte
 	exp      int64
-}
-
-func equalNumbers(a, b []byte) bool {
-	x, ok := parseDecimal(a)
-	y, also := parseDecimal(b)
-	return ok && also && x.negative == y.negative && x.exp == y.exp && bytes.Equal(x.digits, y.digits)
 }
 
 // parseDecimal returns false if the exponent does not fit into 48 bits. Such numbers are equal only if their texts are

@@ -68,23 +68,11 @@ func (f fault) at(offset int) error {
 	return &Error{Offset: offset, What: faultText[f], Cut: f == cut, Deep: f == deep}
 }
 
-const (
-	isBlank = 1 << iota
-	isDigit
-	isHex
-)
-
-var class = [256]uint8{
-	' ': isBlank, '\t': isBlank, '\n': isBlank, '\r': isBlank,
-	'0': isDigit | isHex, '1': isDigit | isHex, '2': isDigit | isHex, '3': isDigit | isHex, '4': isDigit | isHex,
-	'5': isDigit | isHex, '6': isDigit | isHex, '7': isDigit | isHex, '8': isDigit | isHex, '9': isDigit | isHex,
-	'a': isHex, 'b': isHex, 'c': isHex, 'd': isHex, 'e': isHex, 'f': isHex,
-	'A': isHex, 'B': isHex, 'C': isHex, 'D': isHex, 'E': isHex, 'F': isHex,
-}
+var blank = [256]bool{' ': true, '\t': true, '\n': true, '\r': true}
 
 // Skip returns the offset of the first byte from i on that is not blank, or len(b).
 func Skip(b []byte, i int) int {
-	for i < len(b) && b[i] <= ' ' && class[b[i]]&isBlank != 0 {
+	for i < len(b) && b[i] <= ' ' && blank[b[i]] {
 		i++
 	}
 	return i
@@ -93,7 +81,7 @@ func Skip(b []byte, i int) int {
 // Trim returns b without leading and trailing blanks.
 func Trim(b []byte) []byte {
 	b = b[Skip(b, 0):]
-	for len(b) > 0 && class[b[len(b)-1]]&isBlank != 0 {
+	for len(b) > 0 && blank[b[len(b)-1]] {
 		b = b[:len(b)-1]
 	}
 	return b
@@ -103,10 +91,7 @@ func Trim(b []byte) []byte {
 // or object, and 1 allows a flat one. The error is an *Error. A number that reaches the end of b is complete.
 func Value(b []byte, i, depth int) (end int, err error) {
 	end, bad := value(b, i, depth)
-	if bad != none {
-		return end, bad.at(end)
-	}
-	return end, nil
+	return end, bad.at(end)
 }
 
 // Valid returns nil if b is exactly one JSON value, perhaps surrounded by blanks.

@@ -3,6 +3,7 @@ package scan
 import (
 	"bytes"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -68,26 +69,23 @@ func unescape(dst, raw []byte) []byte {
 		dst = append(dst, raw[:i]...)
 		c := raw[i+1]
 		raw = raw[i+2:]
-		switch c {
-		case 'b':
-			dst = append(dst, '\b')
-		case 'f':
-			dst = append(dst, '\f')
-		case 'n':
-			dst = append(dst, '\n')
-		case 'r':
-			dst = append(dst, '\r')
-		case 't':
-			dst = append(dst, '\t')
-		case 'u':
+		if c == 'u' {
 			var r rune
 			r, raw = unescapeRune(raw)
 			dst = utf8.AppendRune(dst, r)
-		default:
+		} else if n := strings.IndexByte(escapes, c); n >= 0 {
+			dst = append(dst, escaped[n])
+		} else {
 			dst = append(dst, c)
 		}
 	}
 }
+
+// The letters of the short escapes, and the characters for which they stand.
+const (
+	escapes = `bfnrt"\`
+	escaped = "\b\f\n\r\t\"\\"
+)
 
 // unescapeRune reads the four digits after \u and, for a surrogate pair, the second escape. rest is the remaining
 // input.
@@ -145,7 +143,7 @@ func IsMinified(val []byte) bool { return blankAt(val) == len(val) }
 func blankAt(val []byte) int {
 	for i := 0; i < len(val); {
 		switch {
-		case class[val[i]]&isBlank != 0:
+		case blank[val[i]]:
 			return i
 		case val[i] != '"':
 			i++
@@ -184,19 +182,8 @@ func AppendQuoted(dst []byte, text string) []byte {
 
 func appendEscape(dst []byte, c rune) []byte {
 	const hex = "0123456789abcdef"
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', byte(c))
-	case '\b':
-		return append(dst, `\b`...)
-	case '\f':
-		return append(dst, `\f`...)
-	case '\n':
-		return append(dst, `\n`...)
-	case '\r':
-		return append(dst, `\r`...)
-	case '\t':
-		return append(dst, `\t`...)
+	if n := strings.IndexRune(escaped, c); n >= 0 {
+		return append(dst, '\\', escapes[n])
 	}
 	return append(dst, '\\', 'u', hex[c>>12&15], hex[c>>8&15], hex[c>>4&15], hex[c&15])
 }

@@ -195,7 +195,7 @@ func escape(b []byte, i int) (int, fault) {
 			if n >= len(b) {
 				return n, cut
 			}
-			if class[b[n]]&isHex == 0 {
+			if c := b[n]; c-'0' > 9 && c|0x20-'a' > 5 {
 				return n, badEscape
 			}
 		}
@@ -209,56 +209,43 @@ func number(b []byte, i int) (int, fault) {
 	if b[i] == '-' {
 		i++
 	}
-	if i >= len(b) {
-		return i, cut
-	}
-	if b[i] == '0' {
+	bad := none
+	if i < len(b) && b[i] == '0' {
 		i++
-	} else if end := digits(b, i); end > i {
-		i = end
-	} else {
-		return i, badNumber
+	} else if i, bad = digits(b, i); bad != none {
+		return i, bad
 	}
 	if i < len(b) && b[i] == '.' {
-		end := digits(b, i+1)
-		if end == i+1 {
-			return end, noDigits(b, end)
+		if i, bad = digits(b, i+1); bad != none {
+			return i, bad
 		}
-		i = end
 	}
 	if i < len(b) && b[i]|0x20 == 'e' {
 		i++
 		if i < len(b) && (b[i] == '+' || b[i] == '-') {
 			i++
 		}
-		end := digits(b, i)
-		if end == i {
-			return end, noDigits(b, end)
-		}
-		i = end
+		i, bad = digits(b, i)
 	}
-	return i, none
+	return i, bad
 }
 
-func digits(b []byte, i int) int {
-	for i < len(b) && b[i]-'0' <= 9 {
-		i++
+// digits returns the end of the digits at b[i], of which there must be at least one.
+func digits(b []byte, i int) (end int, bad fault) {
+	for end = i; end < len(b) && b[end]-'0' <= 9; {
+		end++
 	}
-	return i
-}
-
-func noDigits(b []byte, i int) fault {
-	if i >= len(b) {
-		return cut
+	switch {
+	case end > i:
+		return end, none
+	case end == len(b):
+		return end, cut
 	}
-	return badNumber
+	return end, badNumber
 }
 
 // literal checks whether b[i:] begins with word.
 func literal(b []byte, i int, word string) (int, fault) {
-	if len(b)-i >= len(word) && string(b[i:i+len(word)]) == word {
-		return i + len(word), none
-	}
 	for n := range len(word) {
 		if i+n >= len(b) {
 			return len(b), cut
