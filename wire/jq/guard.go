@@ -44,25 +44,23 @@ func guard(query *gojq.Query) (*gojq.Query, error) {
 		return nil, err
 	}
 	copied.FuncDefs = append(defs.FuncDefs, copied.FuncDefs...)
-	guarder{}.walk(reflect.ValueOf(copied))
+	guardParts(reflect.ValueOf(copied))
 	return copied, nil
 }
 
-type guarder struct{}
-
-// walk guards the parts of v, a part of a program, and then v itself.
-func (g guarder) walk(v reflect.Value) {
+// guardParts guards the parts of v, a part of a program, and then v itself.
+func guardParts(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {
 			return
 		}
-		g.walk(v.Elem())
+		guardParts(v.Elem())
 		switch part := v.Interface().(type) {
 		case *gojq.Query:
-			g.query(part)
+			guardOperator(part)
 		case *gojq.Term:
-			g.term(part)
+			guardTerm(part)
 		case *gojq.ObjectKeyVal:
 			if s := part.KeyString; s != nil && s.Queries != nil {
 				if key := joined(s, ""); part.Val != nil {
@@ -72,42 +70,34 @@ func (g guarder) walk(v reflect.Value) {
 				}
 			}
 		case *gojq.Index:
-			g.index(part)
+			guardIndex(part)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Field(i).CanInterface() {
-				g.walk(v.Field(i))
+				guardParts(v.Field(i))
 			}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			g.walk(v.Index(i))
+			guardParts(v.Index(i))
 		}
 	}
 }
 
-// query guards the operator of q.
-func (guarder) query(q *gojq.Query) {
-	var how string
-	switch q.Op {
-	case gojq.OpAdd:
-		how = "add"
-	case gojq.OpSub:
-		how = "subtract"
-	case gojq.OpMul:
-		how = "multiply"
-	case gojq.OpDiv:
-		how = "divide"
-	case gojq.OpEq, gojq.OpNe, gojq.OpLt, gojq.OpLe, gojq.OpGt, gojq.OpGe:
+// guardedOperators contains the operators that need a guard, apart from comparisons, and how the guard checks their operands.
+var guardedOperators = map[gojq.Operator]string{gojq.OpAdd: "add", gojq.OpSub: "subtract", gojq.OpMul: "multiply", gojq.OpDiv: "divide"}
+
+// guardOperator guards the operator of q.
+func guardOperator(q *gojq.Query) {
+	how := guardedOperators[q.Op]
+	if comparisons[q.Op] != nil {
 		how = "compare"
-	default:
+	}
+	if how == "" || how != "multiply" && how != "divide" && (plainValue(q.Left) || plainValue(q.Right)) {
 		return
 	}
-	if how != "multiply" && how != "divide" && (plainValue(q.Left) || plainValue(q.Right)) {
-		return
-	}
-	left, right := &gojq.Query{Term: variable(leftVar)}, &gojq.Query{Term: variable(rightVar)}
+	left, right := call(leftVar), call(rightVar)
 	defs := q.FuncDefs // the operands may call these functions
 	*q = *bind(q.Right, rightVar, bind(q.Left, leftVar, pipe(fits(how, left, right), &gojq.Query{Left: left, Op: q.Op, Right: right})))
 	q.FuncDefs = defs
@@ -127,8 +117,8 @@ func plainValue(q *gojq.Query) bool {
 	return false
 }
 
-// term guards a call of a function, or a string with queries.
-func (guarder) term(t *gojq.Term) {
+// guardTerm guards a call of a function, or a string with queries.
+func guardTerm(t *gojq.Term) {
 	inner := *t
 	inner.SuffixList = nil
 	alone := &gojq.Query{Term: &inner}
@@ -138,13 +128,13 @@ func (guarder) term(t *gojq.Term) {
 	case t.Type == gojq.TermTypeFormat && t.Str != nil && t.Str.Queries != nil:
 		alone = joined(t.Str, t.Format)
 	case t.Type == gojq.TermTypeFormat:
-		alone = pipe(fits("text", nil, nil), alone)
+		alone = pipe(fits("text"), alone)
 	case t.Type != gojq.TermTypeFunc:
 		return
 	default:
 		f := t.Func
 		if f.Name == "setpath" && len(f.Args) == 2 || f.Name == "getpath" && len(f.Args) == 1 {
-			f.Args[0] = pipe(f.Args[0], fits("index", nil, nil))
+			f.Args[0] = pipe(f.Args[0], fits("index"))
 			return
 		}
 		is, ok := guarded[f.Name]
@@ -152,26 +142,24 @@ func (guarder) term(t *gojq.Term) {
 		case !ok:
 			return
 		case is.arg && len(f.Args) == 1:
-			arg := f.Args[0]
-			inner.Func = &gojq.Func{Name: f.Name, Args: []*gojq.Query{{Term: variable(rightVar)}}}
-			alone = bind(arg, rightVar, pipe(fits(is.how, itself(), &gojq.Query{Term: variable(rightVar)}), alone))
+			itself := &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity}}
+			alone = bind(f.Args[0], rightVar, pipe(fits(is.how, itself, call(rightVar)), call(f.Name, call(rightVar))))
 		default:
-			alone = pipe(fits(is.how, nil, nil), alone)
+			alone = pipe(fits(is.how), alone)
 		}
 	}
 	*t = gojq.Term{Type: gojq.TermTypeQuery, Query: alone, SuffixList: t.SuffixList}
 }
 
-// index guards an index, because an assignment could use it.
-func (guarder) index(x *gojq.Index) {
+// guardIndex guards an index, because an assignment could use it.
+func guardIndex(x *gojq.Index) {
 	if s := x.Str; s != nil && s.Queries != nil {
 		x.Str, x.Start = nil, joined(s, "")
 	}
-	if x.Start != nil && !(plainValue(x.Start) && len(x.Start.Term.Number) < 7) {
-		x.Start = pipe(x.Start, fits("index", nil, nil))
-	}
-	if x.End != nil && !(plainValue(x.End) && len(x.End.Term.Number) < 7) {
-		x.End = pipe(x.End, fits("index", nil, nil))
+	for _, at := range []**gojq.Query{&x.Start, &x.End} {
+		if *at != nil && !(plainValue(*at) && len((*at).Term.Number) < 7) {
+			*at = pipe(*at, fits("index"))
+		}
 	}
 }
 
@@ -180,27 +168,26 @@ func joined(s *gojq.String, format string) *gojq.Query {
 	var all *gojq.Query
 	for _, part := range s.Queries {
 		if part.Term == nil || part.Term.Str == nil || part.Term.Type != gojq.TermTypeString {
-			as := &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: "tostring"}}
+			as := call("tostring")
 			if format != "" {
-				as = &gojq.Term{Type: gojq.TermTypeFormat, Format: format}
+				as = &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFormat, Format: format}}
 			}
-			part = pipe(part, pipe(fits("text", nil, nil), &gojq.Query{Term: as}))
+			part = pipe(part, pipe(fits("text"), as))
 		}
 		if all == nil {
 			all = part
 			continue
 		}
 		all = &gojq.Query{Left: all, Op: gojq.OpAdd, Right: part}
-		guarder{}.query(all)
+		guardOperator(all)
 	}
 	return all
 }
 
-func variable(name string) *gojq.Term {
-	return &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: name}}
+// call returns a call of a function, or a variable.
+func call(name string, args ...*gojq.Query) *gojq.Query {
+	return &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: name, Args: args}}}
 }
-
-func itself() *gojq.Query { return &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity}} }
 
 func pipe(left, right *gojq.Query) *gojq.Query {
 	return &gojq.Query{Left: left, Op: gojq.OpPipe, Right: right}
@@ -210,11 +197,8 @@ func bind(value *gojq.Query, name string, body *gojq.Query) *gojq.Query {
 	return &gojq.Query{Left: value, Op: gojq.OpPipe, Patterns: []*gojq.Pattern{{Name: name}}, Right: body}
 }
 
-// fits returns a call of the guard, which returns its input if the step is small enough.
-func fits(how string, left, right *gojq.Query) *gojq.Query {
-	args := []*gojq.Query{{Term: &gojq.Term{Type: gojq.TermTypeString, Str: &gojq.String{Str: how}}}}
-	if left != nil {
-		args = append(args, left, right)
-	}
-	return &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: guardFunc, Args: args}}}
+// fits returns a call of the guard, which returns its input if the step is small enough. operands is empty, or contains both.
+func fits(how string, operands ...*gojq.Query) *gojq.Query {
+	what := &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeString, Str: &gojq.String{Str: how}}}
+	return call(guardFunc, append([]*gojq.Query{what}, operands...)...)
 }

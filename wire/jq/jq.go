@@ -94,14 +94,13 @@ func Compile(src string, o Options) (*Program, error) {
 
 // compile compiles a query, with guards if p is foreign.
 func (p *Program) compile(q *gojq.Query, opts []gojq.CompilerOption) (*gojq.Code, error) {
-	if !p.foreign {
-		return gojq.Compile(q, opts...)
+	if p.foreign {
+		var err error
+		if q, err = guard(q); err != nil {
+			return nil, err
+		}
 	}
-	q, err := guard(q)
-	if err != nil {
-		return nil, err
-	}
-	return gojq.Compile(q, append(opts[:len(opts):len(opts)], withGuard())...)
+	return gojq.Compile(q, opts...)
 }
 
 // options returns gojq's options for o and the names of the variables, and sets p.vals.
@@ -116,13 +115,16 @@ func (p *Program) options(o Options) (opts []gojq.CompilerOption, names []string
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	p.vals = append(p.vals, wire.Map(names, func(name string) any { return named[name] })...)
+	p.vals = wire.Map(names, func(name string) any { return named[name] })
 	if _, ok := named["ARGS"]; !ok {
 		names = append(names, "ARGS")
 		p.vals = append(p.vals, map[string]any{"named": named, "positional": []any{}})
 	}
 	names = append(names, wire.Map(p.vars, func(v declared) string { return v.name })...)
 	opts = builtins(o.Stderr)
+	if o.Foreign {
+		opts = append(opts, withGuard())
+	}
 	if o.Env {
 		opts = append(opts, gojq.WithEnvironLoader(os.Environ))
 	}

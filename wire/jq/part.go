@@ -16,7 +16,8 @@ func (n need) fits(raw []byte) bool {
 // output may be the decoded value, which must then be printed like raw.
 func (s *source) decodePart(raw []byte, n need, passes bool) (any, error) {
 	if n == nil || len(raw) < partFrom || !n.fits(raw) {
-		return s.decode(raw)
+		d := decoder{b: raw, src: s, all: string(raw)}
+		return d.read()
 	}
 	if err := scan.Valid(raw, maxDepth); err != nil {
 		return nil, err
@@ -54,8 +55,9 @@ func (d *decoder) part(n need) any {
 	m := map[string]any{}
 	for d.more('}') {
 		d.blanks()
-		start, end := d.key()
-		key := d.b[start:end]
+		start := d.i + 1
+		d.pass()
+		key := d.b[start : d.i-1]
 		if odd(key) {
 			key = []byte(unescape(key))
 		}
@@ -70,16 +72,7 @@ func (d *decoder) part(n need) any {
 	return m
 }
 
-// key skips a key and returns where it starts and ends.
-func (d *decoder) key() (start, end int) {
-	start = d.i + 1
-	if i, err := scan.Value(d.b, d.i, 0); err == nil {
-		d.i = i
-	}
-	return start, d.i - 1
-}
-
-// pass skips a value, which must be valid JSON.
+// pass skips a key or a value, which must be valid JSON.
 func (d *decoder) pass() {
 	if end, err := scan.Value(d.b, scan.Skip(d.b, d.i), maxDepth); err == nil {
 		d.i = end

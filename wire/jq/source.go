@@ -39,12 +39,6 @@ func EncodeArg(ctx context.Context, v any) json.RawMessage {
 	return src.encode(v)
 }
 
-// decode decodes raw, and stores the texts of its parts.
-func (s *source) decode(raw []byte) (any, error) {
-	d := decoder{b: raw, src: s, all: string(raw)}
-	return d.read()
-}
-
 // add stores the text of v. It omits empty values, because their texts do not differ.
 func (s *source) add(v any, raw []byte) {
 	if s == nil {
@@ -132,19 +126,15 @@ func appendText(b []byte, s string) []byte {
 
 func (s *source) appendObject(b []byte, m map[string]any) []byte {
 	b = append(b, '{')
-	for i, k := range sortedKeys(m) {
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
+	slices.Sort(keys)
+	for i, k := range keys {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = s.append(append(appendText(b, k), ':'), m[k])
 	}
 	return append(b, '}')
-}
-
-func sortedKeys(m map[string]any) []string {
-	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
-	slices.Sort(keys)
-	return keys
 }
 
 func (s *source) appendArray(b []byte, a []any) []byte {

@@ -98,9 +98,7 @@ func (d *decoder) value() any {
 		return nil
 	}
 	start := d.i
-	for d.i < len(d.b) && numeric(d.b[d.i]) {
-		d.i++
-	}
+	d.pass()
 	d.huge = d.huge || d.i-start > maxDigits
 	return json.Number(d.cut(start, d.i))
 }
@@ -172,8 +170,4 @@ func unescape(raw []byte) string {
 		return s
 	}
 	return string([]rune(s))
-}
-
-func numeric(c byte) bool {
-	return '0' <= c && c <= '9' || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E'
 }
