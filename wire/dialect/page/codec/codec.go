@@ -178,7 +178,7 @@ func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 	s.id, m.Method, s.extra = m.ID.Clone(), s.method, bytes.Clone(c.d.plan.Beside(m.Raw))
 	if s.rule != nil {
 		c.tokens++
-		s.stream = wire.ID(strconv.Quote(strconv.FormatInt(c.tokens, 10)))
+		s.stream = append(strconv.AppendInt(append(make([]byte, 0, 22), '"'), c.tokens, 10), '"')
 		c.streams = append(c.streams, s)
 	}
 	if len(c.calls) >= maxCalls {

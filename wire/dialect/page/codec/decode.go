@@ -47,10 +47,15 @@ func (c *Codec) refusesBatches() bool {
 	return err != nil || !may
 }
 
-// message appends m to c.out, with the items and events that the dialect file's rules find in m.
+// message appends m to c.out, unless it is a heartbeat, with the items and events that the dialect file's rules find in m.
 func (c *Codec) message(m *wire.Message) error {
-	if consumed, err := c.consumes(m); consumed || err != nil {
+	if beat, err := c.beat(m); beat || err != nil {
 		return err
+	}
+	if c.d.awaits {
+		if err := c.keepForHandshake(m); err != nil {
+			return err
+		}
 	}
 	switch m.Kind {
 	case wire.Response:
@@ -81,14 +86,6 @@ func (c *Codec) message(m *wire.Message) error {
 	}
 	c.out = append(c.out, *m)
 	return nil
-}
-
-// consumes reports whether a message is only a heartbeat. Any other message is stored for the handshake.
-func (c *Codec) consumes(m *wire.Message) (bool, error) {
-	if beat, err := c.beat(m); beat || err != nil || !c.d.awaits {
-		return beat, err
-	}
-	return false, c.keepForHandshake(m)
 }
 
 // response handles a response. It unwraps the response or starts a stream.
@@ -179,7 +176,11 @@ func (c *Codec) notification(m *wire.Message) error {
 		c.out = append(c.out, *m)
 		return nil
 	}
-	c.keepServing(m)
+	if c.o.Serving { // here, later requests see the values; the notification's handler reports failures
+		if values, err := c.KeptOf(m); err == nil && values != nil {
+			c.Keep(values)
+		}
+	}
 	if cancel := c.d.Page.Cancel; cancel != nil && m.Method == cancel.Notify {
 		c.cancelled(m)
 	}

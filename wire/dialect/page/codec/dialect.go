@@ -63,26 +63,21 @@ func New(p *load.Page, native Native) (*Dialect, error) {
 	}
 	d.kept, d.served = byStars(maps.Keys(p.Keep)), byStars(maps.Keys(p.Serve.Keep))
 	d.awaits = slices.ContainsFunc(p.Handshake, func(s load.Step) bool { return s.Await != nil })
-	d.findPlaces()
 	d.plain.known = map[string]bool{}
-	return d, nil
-}
-
-// findPlaces sets target and token.
-func (d *Dialect) findPlaces() {
 	d.target = sync.OnceValues(func() (string, error) {
-		if d.Page.Cancel == nil {
+		if p.Cancel == nil {
 			return "", nil
 		}
-		return placeOf(d.Page.Cancel.Params, program.Scope{ID: json.RawMessage(mark)})
+		return placeOf(p.Cancel.Params, program.Scope{ID: json.RawMessage(mark)})
 	})
-	progress := d.Page.Serve.During.Progress
 	d.token = sync.OnceValues(func() (string, error) {
+		progress := p.Serve.During.Progress
 		if progress == nil {
 			return "", nil
 		}
 		return placeOf(progress.Params, program.Scope{Token: json.RawMessage(mark), Event: json.RawMessage(`{"event":"progress","message":"","progress":0}`)})
 	})
+	return d, nil
 }
 
 // byStars sorts patterns in the order in which they are matched: fewest stars first.
@@ -124,13 +119,22 @@ func (d *Dialect) MessageScope(sc *program.Scope, m *wire.Message) *program.Scop
 // Subscription returns the rule for a method's stream, with the method or pattern that the rule is for. It returns nil if the
 // method does not open a stream.
 func (d *Dialect) Subscription(method string) (name string, rule *load.Subscribe) {
-	for _, name := range d.streams {
-		if dialect.Matches(name, method) {
-			s := d.Page.Subscribe[name]
-			return name, &s
+	name, ok := matching(d.streams, method)
+	if !ok {
+		return "", nil
+	}
+	s := d.Page.Subscribe[name]
+	return name, &s
+}
+
+// matching returns the first pattern that matches a method.
+func matching(patterns []string, method string) (pattern string, ok bool) {
+	for _, pattern := range patterns {
+		if dialect.Matches(pattern, method) {
+			return pattern, true
 		}
 	}
-	return "", nil
+	return "", false
 }
 
 // Notifies reports whether the dialect file uses notifications of that method during a call. They need no hook.

@@ -118,14 +118,9 @@ func placeOf(prog load.Prog, sc program.Scope) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for name, val := range scan.Named(out) {
+	for at, val := range scan.Parts(out) {
 		if scan.Equal(val, []byte(mark)) {
-			return name, nil
-		}
-	}
-	for i, val := range scan.List(out) {
-		if scan.Equal(val, []byte(mark)) {
-			return strconv.Itoa(i), nil
+			return at, nil
 		}
 	}
 	return "", nil

@@ -117,9 +117,7 @@ func (c *Codec) unwrapped(m *wire.Message, s *call) error {
 		return nil
 	}
 	body, err := s.unwrap.result.First(m.Body, sc.Value)
-	if m.Body = body; m.Body == nil {
-		m.Body = null
-	}
+	m.Body = scan.OrNull(body)
 	c.trace("the response to %s is %s", s.method, m.Body)
 	return err
 }

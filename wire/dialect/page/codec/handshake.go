@@ -45,8 +45,8 @@ func (c *Codec) Handshake(ctx context.Context, caller dialect.Caller) (err error
 			return err
 		}
 	}
-	for _, l := range g.unanswered {
-		if err := c.answered(ctx, l.step, l.st); err != nil {
+	for _, answered := range g.unanswered {
+		if err := answered(); err != nil {
 			return err
 		}
 	}
@@ -55,14 +55,8 @@ func (c *Codec) Handshake(ctx context.Context, caller dialect.Caller) (err error
 
 // A handshake is the state that the steps of a handshake share.
 type handshake struct {
-	unanswered []unanswered
-	pending    *attempt // a pending optional call, or nil
-}
-
-// unanswered is a step that did not wait for its response.
-type unanswered struct {
-	step *load.Step
-	st   dialect.Stream
+	unanswered []func() error // wait for the responses to steps that did not wait
+	pending    *attempt       // a pending optional call, or nil
 }
 
 // handshakeStep runs one step of the handshake.
@@ -80,7 +74,7 @@ func (c *Codec) handshakeStep(ctx context.Context, caller dialect.Caller, step *
 		g.pending = nil
 		return c.overtaken(ctx, a, step, st)
 	case st != nil && step.Wait != nil && !*step.Wait:
-		g.unanswered = append(g.unanswered, unanswered{step, st})
+		g.unanswered = append(g.unanswered, func() error { return c.answered(ctx, step, st) })
 		return nil
 	}
 	return c.answered(ctx, step, st)

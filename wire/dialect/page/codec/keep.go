@@ -13,7 +13,6 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
-	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
@@ -24,32 +23,19 @@ func (c *Codec) keepNotified(m *wire.Message) error {
 	if len(c.d.Page.Keep) == 0 || c.o.Serving {
 		return nil
 	}
-	rules := keptBy(c.d.Page.Keep, c.d.kept, m.Method)
-	if len(rules) == 0 {
+	pattern, ok := matching(c.d.kept, m.Method)
+	if !ok {
 		return nil
 	}
 	var without json.RawMessage // a pattern also matches notifications that lack the value
-	if c.d.Page.Keep[m.Method] != nil {
+	if pattern == m.Method {
 		without = null
 	}
-	values, err := valuesOf(rules, m.Params, c.scopeOf(m), without)
-	if err == nil && len(values) > 0 {
+	values, err := valuesOf(c.d.Page.Keep[pattern], m.Params, c.scopeOf(m), without)
+	if err == nil {
 		c.Keep(values)
 	}
 	return err
-}
-
-// keptBy returns the programs for a method: those with its name, or otherwise those of the first matching pattern.
-func keptBy(rules map[string]map[string]load.Prog, patterns []string, method string) map[string]load.Prog {
-	if exact, ok := rules[method]; ok {
-		return exact
-	}
-	for _, pattern := range patterns {
-		if dialect.Matches(pattern, method) {
-			return rules[pattern]
-		}
-	}
-	return nil
 }
 
 // scopeOf returns the variables for a message from the peer.
@@ -57,24 +43,14 @@ func (c *Codec) scopeOf(m *wire.Message) *program.Scope {
 	return c.d.MessageScope(c.Scope(), m)
 }
 
-// keepServing stores, on a server, the values that the dialect file selects from a client's notification. It runs in the order of
-// the messages, so that later requests see the values. The notification's handler reports failures (see KeptOf).
-func (c *Codec) keepServing(m *wire.Message) {
-	if c.o.Serving && len(c.d.served) > 0 {
-		if values, err := c.KeptOf(m); err == nil && values != nil {
-			c.Keep(values)
-		}
-	}
-}
-
 // KeptOf returns, on a server, an object with the values that the dialect file selects from a client's message, or nil if it selects
 // none.
 func (c *Codec) KeptOf(m *wire.Message) (json.RawMessage, error) {
-	rules := keptBy(c.d.Page.Serve.Keep, c.d.served, m.Method)
-	if len(rules) == 0 {
+	pattern, ok := matching(c.d.served, m.Method)
+	if !ok {
 		return nil, nil
 	}
-	return valuesOf(rules, m.Params, c.scopeOf(m), nil)
+	return valuesOf(c.d.Page.Serve.Keep[pattern], m.Params, c.scopeOf(m), nil)
 }
 
 // keepOf stores the outputs of programs for the input in, by name.

@@ -30,8 +30,7 @@ func (c *codec) answer(req wire.Message, ev wire.Event, e *wire.Error) ([]byte, 
 	if err == nil || e == nil {
 		return p.repeating(req, msg), err
 	}
-	_, public := program.Public(err)
-	if e = wire.AsError(public); max(p.response.fail.head, p.response.code.head, p.response.message.head) >= 0 {
+	if e = wire.AsError(program.Public(err)); max(p.response.fail.head, p.response.code.head, p.response.message.head) >= 0 {
 		return c.named(req, ev, e), err
 	}
 	var plain scan.Object // the dialect file has no place for errors

@@ -152,7 +152,7 @@ func (p *Program) First(in json.RawMessage, vals jq.Values) (json.RawMessage, er
 	case p.constant != nil:
 		return p.constant, nil
 	}
-	return within(p, in, func(ctx context.Context, prog *jq.Program, in json.RawMessage) (got json.RawMessage, err error) {
+	return within(p, in, Limit, tries, func(ctx context.Context, prog *jq.Program, in json.RawMessage) (got json.RawMessage, err error) {
 		err = prog.RunWith(ctx, in, vals, func(v json.RawMessage) (bool, error) {
 			got = v
 			return false, tooLong(v)
@@ -169,11 +169,7 @@ func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessag
 	case p.constant != nil:
 		return []json.RawMessage{p.constant}, nil
 	}
-	prog, err := p.compile()
-	if err != nil {
-		return nil, err
-	}
-	outs, err = jq.Bounded(context.Background(), prog, ListLimit, scan.OrNull(in), func(ctx context.Context, in json.RawMessage) (outs []json.RawMessage, err error) {
+	return within(p, in, ListLimit, 1, func(ctx context.Context, prog *jq.Program, in json.RawMessage) (outs []json.RawMessage, err error) {
 		total := 0
 		err = prog.RunWith(ctx, in, vals, func(v json.RawMessage) (bool, error) {
 			if len(outs) == maxOutputs {
@@ -187,7 +183,6 @@ func (p *Program) All(in json.RawMessage, vals jq.Values) (outs []json.RawMessag
 		})
 		return outs, err
 	})
-	return outs, p.failed(err, ListLimit)
 }
 
 // Holds reports whether any output for the input in is neither null nor false. A nil Program returns true.
@@ -195,7 +190,7 @@ func (p *Program) Holds(in json.RawMessage, vals jq.Values) (bool, error) {
 	if p == nil {
 		return true, nil
 	}
-	return within(p, in, func(ctx context.Context, prog *jq.Program, in json.RawMessage) (bool, error) {
+	return within(p, in, Limit, tries, func(ctx context.Context, prog *jq.Program, in json.RawMessage) (bool, error) {
 		return prog.TruthWith(ctx, in, vals)
 	})
 }
@@ -209,9 +204,9 @@ func If(when, p *Program, in json.RawMessage, vals jq.Values) (out json.RawMessa
 	return out, err == nil, err
 }
 
-// within runs the program for at most Limit. After a timeout, it runs the program again, because this process may have waited for a
-// processor. A program that is only a path has no limit, because its input bounds its time.
-func within[T any](p *Program, in json.RawMessage, run func(ctx context.Context, prog *jq.Program, in json.RawMessage) (T, error)) (got T, err error) {
+// within runs the program for at most limit. After a timeout, it runs the program again, up to the given number of tries, because this
+// process may have waited for a processor. A program that is only a path has no limit, because its input bounds its time.
+func within[T any](p *Program, in json.RawMessage, limit time.Duration, tries int, run func(ctx context.Context, prog *jq.Program, in json.RawMessage) (T, error)) (got T, err error) {
 	prog, err := p.compile()
 	if err != nil {
 		return got, err
@@ -219,19 +214,19 @@ func within[T any](p *Program, in json.RawMessage, run func(ctx context.Context,
 	in = scan.OrNull(in)
 	if prog.IsPath() {
 		got, err = run(context.Background(), prog, in)
-		return got, p.failed(err, Limit)
+		return got, p.failed(err, limit)
 	}
-	limit, tries := Limit, tries
+	each := limit
 	if prog.HasLongStep() { // after a timeout, the abandoned run continues, so one run gets the time of all
-		limit, tries = time.Duration(tries)*Limit, 1
+		each, tries = time.Duration(tries)*limit, 1
 	}
 	for range tries {
-		got, err = jq.Bounded(context.Background(), prog, limit, in, func(ctx context.Context, in json.RawMessage) (T, error) { return run(ctx, prog, in) })
+		got, err = jq.Bounded(context.Background(), prog, each, in, func(ctx context.Context, in json.RawMessage) (T, error) { return run(ctx, prog, in) })
 		if !errors.Is(err, context.DeadlineExceeded) {
 			break
 		}
 	}
-	return got, p.failed(err, Limit)
+	return got, p.failed(err, limit)
 }
 
 // tooLong returns an error if an output is longer than a message may be.
@@ -256,13 +251,13 @@ func fail(_ context.Context, _ any, args []any) (any, error) {
 	return nil, e
 }
 
-// Public returns err in the form that a peer may see. If a program failed, public is an internal error that does not show the
-// program, its path or its values, and own is the failure. For other errors, own is nil.
-func Public(err error) (own *wire.Fault, public error) {
+// Public returns err in the form that a peer may see. If a program failed, this is an internal error that does not show the program, its
+// path or its values.
+func Public(err error) error {
 	if f := wire.AsFault(err); f != nil && f.Kind == wire.Helper {
-		return f, wire.NewError(wire.CodeInternal, "internal error")
+		return wire.NewError(wire.CodeInternal, "internal error")
 	}
-	return nil, err
+	return err
 }
 
 // Failure returns err or, if a program has called fail, the Fault that names the program.

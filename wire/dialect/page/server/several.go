@@ -103,11 +103,8 @@ func (h *handler) warn(err error) {
 
 // public returns err in the form that the peer may see, and reports a failed program to the user.
 func (h *handler) public(err error) error {
-	own, public := program.Public(err)
-	if own != nil {
-		h.warn(own)
-	}
-	return public
+	h.warn(err)
+	return program.Public(err)
 }
 
 // then sends the notification that follows the response to m.
