@@ -17,6 +17,7 @@ import (
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
+	"rpcx/wire/testkit"
 )
 
 // dialectOf returns the dialect of a dialect file named x.
@@ -176,6 +177,35 @@ func TestCancelTarget(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s %s: %s, want %s", c.page, c.params, got, c.want)
+		}
+	}
+}
+
+// A notification of progress is claimed if its call is running or has ended. If the place of the token is unknown, because a server's
+// program fails for an event that it does not know, only a running call claims it.
+func TestClaims(t *testing.T) {
+	for _, c := range []struct {
+		params string // the program of a server for progress
+		token  string // in the notification; only the calls 1, which has ended, and 2 have one
+		want   bool
+	}{
+		{"{t: $token}", "1", true},
+		{"{t: $token}", "2", true},
+		{"{t: $token}", "3", false},
+		{"{t: $token} | error(\"x\")", "1", false},
+		{"{t: $token} | error(\"x\")", "2", true},
+	} {
+		codec := dialectOf(t, "[during]\ntoken = '{t: $token}'\nprogress = { method = 'p', when = '.t == $token' }\n"+
+			"[serve.during]\nprogress = { method = 'p', params = '"+c.params+"' }").newCodec(dialect.CodecOptions{})
+		for range 2 {
+			_, err := codec.Encode(dialect.Op{Kind: dialect.Call, Method: "m"})
+			testkit.OK(t, err)
+		}
+		_, _, err := codec.Decode([]byte(`{"jsonrpc":"2.0","id":1,"result":1}`))
+		testkit.OK(t, err)
+		msgs, _, err := codec.Decode([]byte(`{"jsonrpc":"2.0","method":"p","params":{"t":` + c.token + `}}`))
+		if err != nil || len(msgs) == 0 || msgs[0].Claimed != c.want {
+			t.Errorf("%s for %s: %+v, %v; want %v", c.params, c.token, msgs, err, c.want)
 		}
 	}
 }
