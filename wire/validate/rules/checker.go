@@ -2,7 +2,6 @@ package rules
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,7 +33,8 @@ type Checker struct {
 	conns    map[int]*connection
 	closed   *fifo[*connection] // the most recently closed connections
 	tape     *fifo[any]
-	schemas  *schemas
+	set      *Set
+	schemas  *fifo[*compiled]
 	last     tape.Line // the latest line without its message
 }
 
@@ -48,10 +48,9 @@ func New(set *Set, o Options) (*Checker, error) {
 	c := &Checker{
 		o: o, shape: shape, tape: newFifo[any](maxKept),
 		conns: map[int]*connection{}, closed: newFifo[*connection](maxClosed),
-		schemas:  &schemas{compiled: newFifo[*compiled](maxSchemas)},
+		set: set, schemas: newFifo[*compiled](maxSchemas),
 		programs: programs{defs: set.Defs, about: set.About, compiled: map[string]*jq.Program{}},
 	}
-	_ = json.Unmarshal([]byte(set.Schemas), &c.schemas.dialect) // most dialects have none
 	for _, name := range o.Disable {
 		if _, err := set.Rule(name); err != nil {
 			return nil, err

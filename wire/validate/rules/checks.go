@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rpcx/wire/jq"
+	"rpcx/wire/scan"
 	"rpcx/wire/schema"
 	"rpcx/wire/validate"
 )
@@ -24,12 +25,6 @@ var checks = map[string]check{"compiles": compiles, "fits": fits, "message": mes
 
 type check func(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem
 
-// schemas caches compiled schemas.
-type schemas struct {
-	dialect  map[string]json.RawMessage // the dialect's schemas by method
-	compiled *fifo[*compiled]
-}
-
 type compiled struct {
 	schema *schema.Schema
 	err    error
@@ -38,20 +33,29 @@ type compiled struct {
 // maxSchemas is the maximum number of cached schemas.
 const maxSchemas = 1_000
 
-// of returns the compiled form of a schema.
-func (s *schemas) of(text json.RawMessage) *compiled {
-	if c := s.compiled.get(string(text)); c != nil {
-		return c
+// schema returns the compiled form of a schema, which is stored under name. text returns its text, or nil if there is no such schema.
+func (c *Checker) schema(name string, text func() json.RawMessage) *compiled {
+	s := c.schemas.get(name)
+	if s != nil {
+		return s
 	}
-	c := &compiled{}
-	c.schema, c.err = schema.Compile(text, "", schema.Options{})
-	s.compiled.put(string(text), c)
-	return c
+	if raw := text(); raw != nil {
+		s = &compiled{}
+		s.schema, s.err = schema.Compile(raw, "", schema.Options{})
+		c.schemas.put(name, s)
+	}
+	return s
+}
+
+// declared returns the schema in the output of a program.
+func (c *Checker) declared(m map[string]any) *compiled {
+	text := jq.Encode(m["schema"])
+	return c.schema(string(text), func() json.RawMessage { return text })
 }
 
 func compiles(_ context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem {
 	m, _ := out.(map[string]any)
-	err := c.schemas.of(jq.Encode(m["schema"])).err
+	err := c.declared(m).err
 	if err == nil {
 		return nil
 	}
@@ -61,23 +65,20 @@ func compiles(_ context.Context, c *Checker, v *view, r *Rule, out any) []valida
 
 func fits(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem {
 	m, _ := out.(map[string]any)
-	return c.fit(ctx, v, r, m, c.schemas.of(jq.Encode(m["schema"])), jq.Encode(m["value"]))
+	return c.fit(ctx, v, r, m, c.declared(m), jq.Encode(m["value"]))
 }
 
 func message(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem {
 	m, _ := out.(map[string]any)
 	name, _ := m["schema"].(string)
-	text, ok := c.schemas.dialect[name]
-	if !ok {
-		return nil
-	}
-	return c.fit(ctx, v, r, m, c.schemas.of(text), v.raw)
+	s := c.schema("message "+name, func() json.RawMessage { return scan.Get([]byte(c.set.Schemas), name) })
+	return c.fit(ctx, v, r, m, s, v.raw)
 }
 
-// fit checks value, whose place is in m, and returns the problems. It returns nothing if s does not compile, because
+// fit checks value, whose place is in m, and returns the problems. It returns nothing if s is nil, or if s does not compile, because
 // another rule reports that.
 func (c *Checker) fit(ctx context.Context, v *view, r *Rule, m map[string]any, s *compiled, value json.RawMessage) []validate.Problem {
-	if s.err != nil {
+	if s == nil || s.err != nil {
 		return nil
 	}
 	var bad *schema.Mismatch
