@@ -34,11 +34,8 @@ func isRenamedMember(o, n pair, alone bool) bool {
 }
 
 func (c *comparison) member(what string, o, n map[string]any, p place) {
-	if a, b := o["settable"] == true, n["settable"] == true; a && !b {
-		c.add("member-read-only", p.at("settable"), "the %s %s can no longer be set", what, text(n, "name"))
-	} else if b && !a {
-		c.add("member-writable", p.at("settable"), "the %s %s can now be set", what, text(n, "name"))
-	}
+	c.turns(input, p.at("settable"), o["settable"] == true, n["settable"] == true,
+		change{"member-writable", "the %s %s can now be set"}, change{"member-read-only", "the %s %s can no longer be set"}, what, text(n, "name"))
 	c.annotations(o, n, p)
 	c.schema(o["params"], n["params"], p.at("params"), input)
 	c.schema(o["result"], n["result"], p.at("result"), output)

@@ -162,18 +162,13 @@ func byName(o, n []any) []pair {
 	return pairs
 }
 
-func member(m map[string]any, name string) map[string]any {
-	v, _ := m[name].(map[string]any)
-	return v
-}
+func member(m map[string]any, name string) map[string]any { return get[map[string]any](m, name) }
+func list(m map[string]any, name string) []any            { return get[[]any](m, name) }
+func text(m map[string]any, name string) string           { return get[string](m, name) }
 
-func list(m map[string]any, name string) []any {
-	v, _ := m[name].([]any)
-	return v
-}
-
-func text(m map[string]any, name string) string {
-	v, _ := m[name].(string)
+// get returns the member of that name, or a zero value if it is missing or has another type.
+func get[T any](m map[string]any, name string) T {
+	v, _ := m[name].(T)
 	return v
 }
 

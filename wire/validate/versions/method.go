@@ -1,6 +1,7 @@
 package versions
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -22,7 +23,7 @@ func (c *comparison) oneMethod(o, n map[string]any, p place) {
 	c.cache(member(o, "cache"), member(n, "cache"), p.at("cache"))
 	c.schema(o["params"], n["params"], p.at("params"), input)
 	c.schema(o["result"], n["result"], p.at("result"), output)
-	c.events(member(o, "events"), member(n, "events"), p.at("events"))
+	c.byMember(member(o, "events"), member(n, "events"), p.at("events"), "event", func(_ string, a, b any, at place) { c.schema(a, b, at, output) })
 	c.errors(member(o, "extra"), member(n, "extra"), p.at("extra", "errors"))
 	if a, b := o["stream"], n["stream"]; !reflect.DeepEqual(a, b) {
 		c.add("stream-changed", p.at("stream"), "the stream's items were %s and are %s", brief(a), brief(b))
@@ -30,12 +31,7 @@ func (c *comparison) oneMethod(o, n map[string]any, p place) {
 	c.extra(o, n, p, "errors")
 }
 
-func kindOf(m map[string]any) string {
-	if k := text(m, "kind"); k != "" {
-		return k
-	}
-	return string(catalog.Call)
-}
+func kindOf(m map[string]any) string { return cmp.Or(text(m, "kind"), string(catalog.Call)) }
 
 // effects compares the effects of a method, except for reading.
 func (c *comparison) effects(o, n []any, p place) {
@@ -90,10 +86,6 @@ func seconds(v any) float64 {
 	n, _ := v.(json.Number)
 	f, _ := n.Float64()
 	return f
-}
-
-func (c *comparison) events(o, n map[string]any, p place) {
-	c.byMember(o, n, p, "event", func(_ string, a, b any, at place) { c.schema(a, b, at, output) })
 }
 
 // errors compares a method's OpenRPC errors by code.

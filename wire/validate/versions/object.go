@@ -22,7 +22,7 @@ func (c *comparison) object(x node) {
 		switch needed := required(x.now, name); {
 		case renamed[name]:
 		case !before:
-			c.newProperty(x, name, needed, at)
+			c.appears(x, at, "property-added", "the property "+name, needed, x.old["additionalProperties"])
 		case !after:
 			c.differ("property-removed", x.dir, at, "the property %s was removed", name)
 		default:
@@ -34,37 +34,30 @@ func (c *comparison) object(x node) {
 	c.others(x, "additionalProperties", x.old["additionalProperties"], x.now["additionalProperties"])
 }
 
-func (c *comparison) newProperty(x node, name string, needed bool, at place) {
+// appears reports a property or an element that only the new schema describes. others is the old schema for properties or elements
+// without a schema of their own.
+func (c *comparison) appears(x node, at place, kind, what string, needed bool, others any) {
 	switch {
 	case needed:
-		c.differ("property-added-required", x.dir, at, "the property %s is new and required", name)
-	case x.old["additionalProperties"] == false:
-		c.differ("property-unforeseen", x.dir, at, "the property %s is new, although no additional ones were allowed", name)
+		c.differ("property-added-required", x.dir, at, "%s is new and required", what)
+	case others == false:
+		c.differ("property-unforeseen", x.dir, at, "%s is new, although no additional ones were allowed", what)
 	default:
-		c.differ("property-added", x.dir, at, "the property %s is new", name)
+		c.differ(kind, x.dir, at, "%s is new", what)
 	}
 }
 
 func (c *comparison) requirement(x node, name string, at place) {
-	switch before, after := required(x.old, name), required(x.now, name); {
-	case after && !before:
-		c.differ("property-required", x.dir, at, "the property %s is now required", name)
-	case before && !after:
-		c.differ("property-optional", x.dir, at, "the property %s is now optional", name)
-	}
+	c.turns(x.dir, at, required(x.old, name), required(x.now, name),
+		change{"property-required", "the property %s is now required"}, change{"property-optional", "the property %s is now optional"}, name)
 }
 
 // unnamedRequired compares the names of required properties that have no schema.
 func (c *comparison) unnamedRequired(x node, o, n map[string]any) {
-	names := append(slices.Clone(list(x.old, "required")), list(x.now, "required")...)
-	done := map[string]bool{}
-	for _, v := range names {
-		name, _ := v.(string)
-		if o[name] != nil || n[name] != nil || done[name] {
-			continue
+	for _, v := range slices.Concat(list(x.old, "required"), list(x.now, "required")) {
+		if name, _ := v.(string); o[name] == nil && n[name] == nil {
+			c.requirement(x, name, x.at("required"))
 		}
-		done[name] = true
-		c.requirement(x, name, x.at("required"))
 	}
 }
 
@@ -119,8 +112,9 @@ func (c *comparison) array(x node) {
 		index := strconv.Itoa(i)
 		at := place{x.at(keyA, index).old, x.at(keyB, index).now}
 		switch {
-		case i >= len(a):
-			c.newElement(x, i, restA, at)
+		case i >= len(a): // it is required if the minimum length of the array includes it
+			least := limit{keyword: "minItems", lower: true}.of(x.now).value
+			c.appears(x, at, "element-added", "element "+index, least != nil && least.Cmp(rational(index)) > 0, restA)
 		case i >= len(b):
 			c.differ("element-removed", x.dir, at, "element %d was removed", i)
 		default:
@@ -132,20 +126,6 @@ func (c *comparison) array(x node) {
 		keyword = "additionalItems"
 	}
 	c.others(x, keyword, restA, restB)
-}
-
-// newElement reports a position that only the new schema describes. If the minimum length of the array includes that
-// position, the element is required.
-func (c *comparison) newElement(x node, i int, before any, at place) {
-	least := limit{keyword: "minItems", lower: true}.of(x.now)
-	switch {
-	case least.value != nil && least.value.Cmp(rational(strconv.Itoa(i))) > 0:
-		c.differ("property-added-required", x.dir, at, "element %d is new and required", i)
-	case before == false:
-		c.differ("property-unforeseen", x.dir, at, "element %d is new, although no additional ones were allowed", i)
-	default:
-		c.differ("element-added", x.dir, at, "element %d is new", i)
-	}
 }
 
 // elements returns the schemas for single positions, the schema for all other elements, and the keyword for the single

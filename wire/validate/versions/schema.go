@@ -26,8 +26,7 @@ const (
 
 // A node is a schema from each catalog, after references have been followed.
 type node struct {
-	place
-	dir      direction
+	visit
 	old, now map[string]any
 }
 
@@ -41,7 +40,7 @@ func (c *comparison) schema(o, n any, p place, dir direction) {
 	}
 	c.seen[v] = true
 	a, b := asObject(o), asObject(n)
-	x := node{p, dir, a, b}
+	x := node{v, a, b}
 	c.annotations(a, b, p)
 	c.keyword(x, "default", "default", "the default")
 	switch {
@@ -75,12 +74,8 @@ func (c *comparison) annotations(o, n map[string]any, p place) {
 			c.add("description-changed", p.at(name), "the %s was %s and is now %s", name, brief(a), brief(b))
 		}
 	}
-	switch a, b := o["deprecated"] == true, n["deprecated"] == true; {
-	case b && !a:
-		c.add("deprecated", p.at("deprecated"), "it is deprecated")
-	case a && !b:
-		c.add("no-longer-deprecated", p.at("deprecated"), "it is no longer deprecated")
-	}
+	c.turns(input, p.at("deprecated"), o["deprecated"] == true, n["deprecated"] == true,
+		change{"deprecated", "it is deprecated"}, change{"no-longer-deprecated", "it is no longer deprecated"})
 }
 
 // keyword compares a keyword whose change neither widens nor narrows a schema. what describes its value.

@@ -89,19 +89,15 @@ func (c *comparison) enums(x node) {
 	case !after:
 		c.differ("enum-removed", x.dir, at, "it no longer has to be one of %s", brief(a))
 	default:
-		c.values(a, b, x, at)
-	}
-}
-
-func (c *comparison) values(a, b []any, x node, at place) {
-	for _, v := range b {
-		if !contains(a, v) {
-			c.differ("enum-value-added", x.dir, at, "the value %s was added", brief(v))
+		for _, v := range b {
+			if !contains(a, v) {
+				c.differ("enum-value-added", x.dir, at, "the value %s was added", brief(v))
+			}
 		}
-	}
-	for _, v := range a {
-		if !contains(b, v) {
-			c.differ("enum-value-removed", x.dir, at, "the value %s was removed", brief(v))
+		for _, v := range a {
+			if !contains(b, v) {
+				c.differ("enum-value-removed", x.dir, at, "the value %s was removed", brief(v))
+			}
 		}
 	}
 }
@@ -111,12 +107,8 @@ func (c *comparison) texts(x node) {
 	c.keyword(x, "pattern", "pattern", "the pattern")
 	c.keyword(x, "format", "format", "the format")
 	c.keyword(x, "multipleOf", "multiple", "the factor")
-	switch a, b := x.old["uniqueItems"] == true, x.now["uniqueItems"] == true; {
-	case b && !a:
-		c.differ("unique-added", x.dir, x.at("uniqueItems"), "its elements must differ")
-	case a && !b:
-		c.differ("unique-removed", x.dir, x.at("uniqueItems"), "its elements no longer have to differ")
-	}
+	c.turns(x.dir, x.at("uniqueItems"), x.old["uniqueItems"] == true, x.now["uniqueItems"] == true,
+		change{"unique-added", "its elements must differ"}, change{"unique-removed", "its elements no longer have to differ"})
 }
 
 // conditions compares keywords for which it is unknown whether a change widens or narrows the schema.

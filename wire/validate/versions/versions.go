@@ -91,16 +91,20 @@ func (p place) at(tokens ...string) place {
 	return p
 }
 
-// add reports a difference that has the same class in both directions.
-func (c *comparison) add(kind string, p place, format string, args ...any) {
-	c.note(kind, kinds[kind].Class, p, format, args...)
-}
-
 // reported identifies a difference without its method, because many methods may use the same definition.
 type reported struct{ kind, pointer, message string }
 
-// note reports a difference. The place of a removed part is in the old catalog.
-func (c *comparison) note(kind string, class Class, p place, format string, args ...any) {
+// add reports a difference that has the same class in both directions.
+func (c *comparison) add(kind string, p place, format string, args ...any) {
+	c.differ(kind, input, p, format, args...)
+}
+
+// differ reports a difference whose class may depend on the direction. The place of a removed part is in the old catalog.
+func (c *comparison) differ(kind string, dir direction, p place, format string, args ...any) {
+	class := cmp.Or(kinds[kind].Class, kinds[kind].Params)
+	if dir == output {
+		class = cmp.Or(kinds[kind].Class, kinds[kind].Result)
+	}
 	d := validate.Problem{Rule: kind, Level: class, Method: c.method, Pointer: validate.Place(p.now), Message: fmt.Sprintf(format, args...)}
 	if kinds[kind].onlyOld {
 		d.Pointer, d.In = validate.Place(p.old), "old"
@@ -120,11 +124,15 @@ const (
 	output                  // from the peer to the caller: results, events
 )
 
-// differ reports a difference whose class depends on the direction.
-func (c *comparison) differ(kind string, dir direction, p place, format string, args ...any) {
-	class := kinds[kind].Params
-	if dir == output {
-		class = kinds[kind].Result
+// A change is a kind of difference, with a sentence about it.
+type change struct{ kind, says string }
+
+// turns reports whether a fact has become true, or no longer is. args belong to the sentences.
+func (c *comparison) turns(dir direction, p place, before, after bool, begins, ends change, args ...any) {
+	switch {
+	case after && !before:
+		c.differ(begins.kind, dir, p, begins.says, args...)
+	case before && !after:
+		c.differ(ends.kind, dir, p, ends.says, args...)
 	}
-	c.note(kind, class, p, format, args...)
 }
