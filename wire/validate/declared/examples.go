@@ -64,32 +64,23 @@ func (k *Checker) inside(ctx context.Context, method, pointer string, raw []byte
 }
 
 func (k *Checker) own(ctx context.Context, method, pointer string, raw []byte) (n int) {
-	type example struct {
-		rule, at string
-		val      json.RawMessage
+	check := func(rule, at string, val json.RawMessage) {
+		if val == nil {
+			return
+		}
+		n++
+		if s := k.compile(method, pointer, raw); s != nil {
+			k.fits(ctx, s, rule, method, pointer+at, val)
+		}
 	}
-	var all []example
-	if val := scan.Get(raw, "default"); val != nil {
-		all = append(all, example{DefaultFit, pointer + "/default", val})
-	}
-	if val := scan.Get(raw, "example"); val != nil {
-		all = append(all, example{ExampleFit, pointer + "/example", val})
-	}
+	check(DefaultFit, "/default", scan.Get(raw, "default"))
+	check(ExampleFit, "/example", scan.Get(raw, "example"))
 	if list := scan.Get(raw, "examples"); scan.Type(list) == 'a' {
 		for i, val := range scan.Parts(list) {
-			all = append(all, example{ExampleFit, pointer + "/examples/" + i, val})
+			check(ExampleFit, "/examples/"+i, val)
 		}
 	}
-	if len(all) == 0 {
-		return 0
-	}
-	s := k.compile(method, pointer, raw)
-	for _, x := range all {
-		if s != nil {
-			k.fits(ctx, s, x.rule, method, x.at, x.val)
-		}
-	}
-	return len(all)
+	return n
 }
 
 // ofMethod checks the examples of a method. In OpenRPC, they consist of named params and a result.

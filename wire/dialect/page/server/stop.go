@@ -8,7 +8,6 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
-	"rpcx/wire/dialect/page/program"
 )
 
 // Limits of the stored messages that end calls or streams. A message is needed only until the handlers of earlier requests
@@ -83,21 +82,6 @@ func (h *handler) end(in *dialect.Inbound, streams bool) (err error) {
 		}
 	}
 	return err
-}
-
-// run registers a wrapped call. It returns the context for the hook. The context ends with the call, which may already
-// have ended.
-func (h *handler) run(ctx context.Context, in *dialect.Inbound, sc *program.Scope) (context.Context, *ongoing) {
-	ctx, cancel := context.WithCancel(ctx)
-	params := *sc
-	o := &ongoing{order: in.Order, cancel: cancel, endedBy: func(m *wire.Message) (bool, error) {
-		if !h.stops(m.Method) {
-			return false, nil
-		}
-		return h.d.Page.Serve.Stop.When.Holds(m.Params, params.Value)
-	}}
-	h.add(o)
-	return ctx, o
 }
 
 // stops reports whether a notification of that method ends calls.

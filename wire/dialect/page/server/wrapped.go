@@ -36,29 +36,28 @@ func (h *handler) wrapped(ctx context.Context, in *dialect.Inbound, rule *load.W
 	if err != nil {
 		return nil, err
 	}
-	ctx, r := h.run(ctx, in, sc)
+	ctx, cancel := context.WithCancel(ctx)
+	started := *sc // outcome changes sc
+	r := &ongoing{order: in.Order, cancel: cancel, endedBy: func(m *wire.Message) (bool, error) {
+		if !h.stops(m.Method) {
+			return false, nil
+		}
+		return h.d.Page.Serve.Stop.When.Holds(m.Params, started.Value)
+	}}
+	h.add(r) // which ends ctx if the client has already ended the call
 	defer h.remove(r)
 	ctx, w, err := h.flow.Begin(ctx, in, name)
 	if err != nil {
 		return nil, err
 	}
-	result, err := h.outcome(ctx, in, rule, &wrappedCall{name, params, sc, r, w})
+	req := dialect.Request{Method: name, Params: params, ID: in.Msg.ID, Wrapped: true, Vars: h.vars(&in.Msg)}
+	result, err := h.outcome(ctx, &in.Msg, rule, req, sc, r, w)
 	return ended(ctx, in, w, result, h.public(err))
 }
 
-// A wrappedCall is a call inside another call.
-type wrappedCall struct {
-	name   string
-	params json.RawMessage
-	scope  *program.Scope
-	run    *ongoing
-	work   Work // nil if the call has not become work
-}
-
-// outcome runs the hook of a wrapped call and returns the response, as the dialect file defines it.
-func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.Wrapped, c *wrappedCall) (json.RawMessage, error) {
-	sc, r := c.scope, c.run
-	req := dialect.Request{Method: c.name, Params: c.params, ID: in.Msg.ID, Wrapped: true, Vars: h.vars(&in.Msg)}
+// outcome runs the hook of a wrapped call in m and returns the response, as the dialect file defines it. w is nil if the call has not
+// become work.
+func (h *handler) outcome(ctx context.Context, m *wire.Message, rule *load.Wrapped, req dialect.Request, sc *program.Scope, r *ongoing, w Work) (json.RawMessage, error) {
 	var unchecked error
 	if rule.Checked != nil {
 		req.Checked = func(result json.RawMessage) (checked json.RawMessage) {
@@ -66,11 +65,11 @@ func (h *handler) outcome(ctx context.Context, in *dialect.Inbound, rule *load.W
 			return checked
 		}
 	}
-	result, err := h.respondAs(ctx, &in.Msg, req, c.work, rule)
+	result, err := h.respondAs(ctx, m, req, w, rule)
 	err = cmp.Or(err, unchecked)
-	sc.Method, sc.Result = c.name, result
-	if m := h.Backend.Catalog().Method(c.name); m != nil {
-		sc.Schema = m.Result
+	sc.Method, sc.Result = req.Method, result
+	if described := h.Backend.Catalog().Method(req.Method); described != nil {
+		sc.Schema = described.Result
 	}
 	switch {
 	case r.ended.Load():
