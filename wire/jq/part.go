@@ -63,7 +63,7 @@ func (d *decoder) part(n need) any {
 		}
 		d.blanks()
 		d.i++ // skips the colon
-		if n.has(key) {
+		if slices.ContainsFunc(n, func(p []step) bool { return p[0].key != nil && string(p[0].key) == string(key) }) {
 			m[string(key)] = d.partOf(n, key, -1)
 		} else {
 			d.pass()
@@ -77,10 +77,6 @@ func (d *decoder) pass() {
 	if end, err := scan.Value(d.b, scan.Skip(d.b, d.i), maxDepth); err == nil {
 		d.i = end
 	}
-}
-
-func (n need) has(key []byte) bool {
-	return slices.ContainsFunc(n, func(p []step) bool { return p[0].key != nil && string(p[0].key) == string(key) })
 }
 
 // partOf decodes the parts of the next value that n contains. The value is the member key or, if key is nil, the

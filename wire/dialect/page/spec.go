@@ -37,10 +37,11 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 		Validation: dialect.Validation{Rules: l.rules(p), Probes: probes(p)},
 		Bridge:     d.Bridging(),
 		Handshake:  dialect.Handshake{Introduces: true, Rounds: flow.Rounds, Unchanged: flow.Unchanged},
-		Discovery:  &dialect.Discovery{Answers: answers(p), Missing: "its dialect file has no [[describe]]"},
+		Discovery:  &dialect.Discovery{Missing: "its dialect file has no [[describe]]"},
 		Jobs:       flow.Jobs,
 		Files:      flow.Files,
 	}
+	spec.Discovery.Answers = slices.AppendSeq(slices.Collect(maps.Keys(p.Serve.Answers)), maps.Keys(p.Serve.Calls))
 	spec.Transport.Resolve, spec.Transport.Posts = codec.Resolve(p)
 	if n := p.Names; n != nil {
 		spec.Transport.Sentinel, spec.Params.Scalar = n.Sentinel, n.Params != ""
@@ -116,11 +117,6 @@ func renamed(p *load.Page) bool {
 	return slices.ContainsFunc([]string{
 		n.Request.Method, n.Request.Params, n.Request.ID, n.Response.ID, n.Response.Result, n.Response.Error, n.Event.Method, n.Event.Params,
 	}, func(name string) bool { return name != "" })
-}
-
-// answers returns the methods that a server answers because of the dialect file itself.
-func answers(p *load.Page) (names []string) {
-	return slices.AppendSeq(slices.Collect(maps.Keys(p.Serve.Answers)), maps.Keys(p.Serve.Calls))
 }
 
 // shape describes the dialect file's messages for tapes.

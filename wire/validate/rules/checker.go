@@ -83,8 +83,8 @@ func (c *Checker) Line(ctx context.Context, l *tape.Line) ([]validate.Problem, e
 	case tape.Opening:
 		return c.run(ctx, k, opening(l))
 	case tape.Exchange:
-		if l.HTTP.Error != "" {
-			k.cutOff()
+		if l.HTTP.Error != "" { // the line does not name the messages of the request, so any pending request may be among them
+			k.pending[client].each(func(_ string, c *call) { c.cut = true })
 		}
 		return c.run(ctx, k, exchange(l))
 	case tape.Closing:

@@ -118,11 +118,6 @@ func (k *connection) answer(from, id string, typed bool) *call {
 	return &first
 }
 
-// cutOff records that an HTTP request got no response. Its line does not name its messages, so any pending request may be among them.
-func (k *connection) cutOff() {
-	k.pending[client].each(func(_ string, c *call) { c.cut = true })
-}
-
 // unanswered returns the unanswered requests in the form in which programs see them at the end.
 func (k *connection) unanswered(now time.Duration) []any {
 	var calls []*call

@@ -89,13 +89,8 @@ func (w *When) sees(v *view) bool {
 	return slices.Contains(kinds, v.kind) &&
 		(w.From == "" || w.From == v.from) &&
 		(len(w.Method) == 0 || slices.Contains(w.Method, v.method)) &&
-		(len(w.Mentions) == 0 || v.mentions(w.Mentions)) &&
+		(len(w.Mentions) == 0 || slices.ContainsFunc(w.Mentions, func(word string) bool { return bytes.Contains(v.raw, []byte(word)) })) &&
 		(len(w.Sort) == 0 || slices.ContainsFunc(v.sorts, func(s any) bool { text, _ := s.(string); return slices.Contains(w.Sort, text) }))
-}
-
-// mentions reports whether the message contains one of words.
-func (v *view) mentions(words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(v.raw, []byte(w)) })
 }
 
 // An output is a value that a part yields, or the reason for its failure.

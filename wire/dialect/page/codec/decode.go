@@ -47,15 +47,10 @@ func (c *Codec) refusesBatches() bool {
 	return err != nil || !may
 }
 
-// message appends m to c.out, unless it is a heartbeat, with the items and events that the dialect file's rules find in m.
+// message appends m to c.out, with the items and events that the dialect file's rules find in m.
 func (c *Codec) message(m *wire.Message) error {
-	if beat, err := c.beat(m); beat || err != nil {
+	if consumed, err := c.consumes(m); consumed || err != nil {
 		return err
-	}
-	if c.d.awaits {
-		if err := c.keepForHandshake(m); err != nil {
-			return err
-		}
 	}
 	switch m.Kind {
 	case wire.Response:
@@ -86,6 +81,14 @@ func (c *Codec) message(m *wire.Message) error {
 	}
 	c.out = append(c.out, *m)
 	return nil
+}
+
+// consumes reports whether a message is only a heartbeat. Any other message is stored for the handshake.
+func (c *Codec) consumes(m *wire.Message) (bool, error) {
+	if beat, err := c.beat(m); beat || err != nil || !c.d.awaits {
+		return beat, err
+	}
+	return false, c.keepForHandshake(m)
 }
 
 // response handles a response. It unwraps the response or starts a stream.

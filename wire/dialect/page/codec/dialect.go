@@ -65,17 +65,10 @@ func New(p *load.Page, native Native) (*Dialect, error) {
 	d.awaits = slices.ContainsFunc(p.Handshake, func(s load.Step) bool { return s.Await != nil })
 	d.plain.known = map[string]bool{}
 	d.target = sync.OnceValues(func() (string, error) {
-		if p.Cancel == nil {
-			return "", nil
-		}
-		return placeOf(p.Cancel.Params, program.Scope{ID: json.RawMessage(mark)})
+		return placeOf(cmp.Or(p.Cancel, &load.Cancel{}).Params, program.Scope{ID: json.RawMessage(mark)})
 	})
 	d.token = sync.OnceValues(func() (string, error) {
-		progress := p.Serve.During.Progress
-		if progress == nil {
-			return "", nil
-		}
-		return placeOf(progress.Params, program.Scope{Token: json.RawMessage(mark), Event: json.RawMessage(`{"event":"progress","message":"","progress":0}`)})
+		return placeOf(cmp.Or(p.Serve.During.Progress, &load.Say{}).Params, program.Scope{Token: json.RawMessage(mark), Event: json.RawMessage(`{"event":"progress","message":"","progress":0}`)})
 	})
 	return d, nil
 }

@@ -61,7 +61,7 @@ type handshake struct {
 
 // handshakeStep runs one step of the handshake.
 func (c *Codec) handshakeStep(ctx context.Context, caller dialect.Caller, step *load.Step, g *handshake) (err error) {
-	if isAttempt(step) {
+	if step.Call != "" && step.Optional && (step.Within != "" || step.Again || len(step.Refused) > 0) { // it has rules for the case that it fails
 		g.pending, err = c.attempt(ctx, caller, step)
 		return err
 	}

@@ -28,11 +28,6 @@ type answer struct {
 	err error
 }
 
-// isAttempt reports whether a step is an optional call with rules for the case that it fails.
-func isAttempt(step *load.Step) bool {
-	return step.Call != "" && step.Optional && (step.Within != "" || step.Again || len(step.Refused) > 0)
-}
-
 // attempt makes an optional call. It returns the call if no response arrived in time, and nil if the call has ended.
 func (c *Codec) attempt(ctx context.Context, caller dialect.Caller, step *load.Step) (*attempt, error) {
 	if c.omits(ctx, step) {

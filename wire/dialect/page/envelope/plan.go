@@ -115,10 +115,10 @@ func Compile(p *load.Page) (*Plan, error) {
 
 // bounded returns an error if the plan has too many places.
 func (c *Plan) bounded() error {
-	if c.farthest > maxIndex {
+	switch {
+	case c.farthest > maxIndex:
 		return wire.Usagef("%d is not a valid index: arrays have at most %d elements", c.farthest, maxIndex+1)
-	}
-	if len(c.heads) > maxHeads {
+	case len(c.heads) > maxHeads:
 		return wire.Usagef("more than %d members", maxHeads)
 	}
 	return nil
@@ -161,11 +161,10 @@ func (c *Plan) constants(members load.Consts) (list []constant) {
 
 // none returns the value to send for missing params, or nil to omit the member.
 func (c *Plan) none() json.RawMessage {
-	switch c.names.None {
-	case "{}", "[]", "null":
-		return json.RawMessage(c.names.None)
+	if c.names.None == "omit" || c.names.None == "" {
+		return nil
 	}
-	return nil
+	return json.RawMessage(c.names.None)
 }
 
 // Beside returns an object with the message's extra members (names.extra), or nil. A nil Plan returns nil.

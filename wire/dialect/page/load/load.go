@@ -27,7 +27,12 @@ func Trusting(file string, b []byte) (*Page, error) {
 	if err := toml.Read(b, p); err != nil {
 		return nil, toml.Fault(file, err)
 	}
-	p.defaults()
+	p.Base = cmp.Or(p.Base, "jsonrpc")
+	for _, s := range p.Subscribe {
+		if s.End != nil && s.End.Method != "" && s.End.Call == "" {
+			s.End.Call, s.End.Method = s.End.Method, ""
+		}
+	}
 	return p, nil
 }
 
@@ -95,15 +100,6 @@ var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 // IsName reports whether name is a valid name for a dialect file.
 func IsName(name string) bool { return nameForm().MatchString(name) }
-
-func (p *Page) defaults() {
-	p.Base = cmp.Or(p.Base, "jsonrpc")
-	for _, s := range p.Subscribe {
-		if s.End != nil && s.End.Method != "" && s.End.Call == "" {
-			s.End.Call, s.End.Method = s.End.Method, ""
-		}
-	}
-}
 
 // check returns the first error in a dialect file whose members are known and have the right kind: a missing member, a
 // contradiction, or a program that does not compile.

@@ -26,24 +26,19 @@ type ruled interface {
 }
 
 // checkRules returns an error for the first rule that the dialect file violates.
-func (p *Page) checkRules(at places) (err error) {
-	each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, _ reflect.StructTag) bool {
-		if v.Kind() != reflect.Struct {
-			return true
-		}
-		table, ok := v.Interface().(ruled)
-		if !ok {
-			return true
+func (p *Page) checkRules(at places) error {
+	for m := range p.all() {
+		table, ok := m.value.Interface().(ruled)
+		if !ok || m.value.Kind() != reflect.Struct {
+			continue
 		}
 		for _, r := range table.rules(p) {
 			if r.broken {
-				err = at.fault(strings.Trim(path+"."+r.member, "."), r.says)
-				return false
+				return at.fault(strings.Trim(m.path+"."+r.member, "."), r.says)
 			}
 		}
-		return true
-	})
-	return err
+	}
+	return nil
 }
 
 func (p Page) rules(*Page) []rule {

@@ -3,6 +3,7 @@ package load
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strconv"
@@ -171,32 +172,28 @@ func (p places) fault(path, what string) error {
 
 // programs returns an error for the first program of p that does not compile, or whose constant output has the wrong type. The tag yields
 // lists the types that a program's output may have.
-func (p *Page) programs(at places) (err error) {
-	each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, tag reflect.StructTag) bool {
-		if prog, ok := v.Interface().(Prog); ok && prog != nil {
-			if wrong := prog.Check(tag.Get("yields")); wrong != nil {
-				err = at.fault(path, wrong.Error())
+func (p *Page) programs(at places) error {
+	for m := range p.all() {
+		if prog, ok := m.value.Interface().(Prog); ok && prog != nil {
+			if err := prog.Check(m.tag.Get("yields")); err != nil {
+				return at.fault(m.path, err.Error())
 			}
-			prog.StandsAt(at.file + ": " + path)
+			prog.StandsAt(at.file + ": " + m.path)
 		}
-		return err == nil
-	})
-	return err
+	}
+	return nil
 }
 
 // choices returns an error for the first member of p whose value is not one of its choices.
 func (p *Page) choices(at places) (err error) {
-	each(reflect.ValueOf(p).Elem(), "", "", func(path string, v reflect.Value, tag reflect.StructTag) bool {
-		of := tag.Get("of")
+	for m := range p.all() {
+		of := m.tag.Get("of")
 		if of == "" {
-			return true
+			continue
 		}
-		words := []string{}
-		switch val := v.Interface().(type) {
-		case string:
-			words = append(words, val)
-		case Texts:
-			words = val
+		words, _ := m.value.Interface().(Texts)
+		if word, ok := m.value.Interface().(string); ok {
+			words = Texts{word}
 		}
 		names := strings.Split(of, "|")
 		for _, word := range words {
@@ -207,43 +204,52 @@ func (p *Page) choices(at places) (err error) {
 			if near := catalog.Nearest(word, names); near != "" {
 				what += "; did you mean " + near + "?"
 			}
-			err = at.fault(path, what)
+			err = at.fault(m.path, what)
 		}
-		return err == nil
-	})
-	return err
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// each calls f for v, which is at path and whose member has the tag, and for every member below it, until f returns
-// false.
-func each(v reflect.Value, path string, tag reflect.StructTag, f func(path string, v reflect.Value, tag reflect.StructTag) bool) bool {
-	if !f(path, v, tag) {
-		return false
+// A part is a value in a dialect file, with its path and, if it is the value of a member, the tag of the member.
+type part struct {
+	path  string
+	value reflect.Value
+	tag   reflect.StructTag
+}
+
+// all yields p, and every part below it.
+func (p *Page) all() iter.Seq[part] {
+	return func(yield func(part) bool) { part{value: reflect.ValueOf(p).Elem()}.each(yield) }
+}
+
+// each calls yield for p, and for every part below it, until yield returns false.
+func (p part) each(yield func(part) bool) bool {
+	more, v := yield(p), p.value
+	below := func(path string, v reflect.Value, tag reflect.StructTag) {
+		more = more && part{path, v, tag}.each(yield)
 	}
-	switch v.Kind() {
-	case reflect.Pointer:
-		return v.IsNil() || v.Type() == reflect.TypeFor[Prog]() || each(v.Elem(), path, "", f)
-	case reflect.Struct:
+	switch {
+	case !more, v.Type() == reflect.TypeFor[Prog]():
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		below(p.path, v.Elem(), "")
+	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
 			tag := v.Type().Field(i).Tag
-			if !each(v.Field(i), strings.TrimPrefix(path+"."+tag.Get("toml"), "."), tag, f) {
-				return false
-			}
+			below(strings.TrimPrefix(p.path+"."+tag.Get("toml"), "."), v.Field(i), tag)
 		}
-	case reflect.Slice:
+	case v.Kind() == reflect.Slice:
 		for i := range v.Len() {
-			if !each(v.Index(i), path+"["+strconv.Itoa(i)+"]", "", f) {
-				return false
-			}
+			below(p.path+"["+strconv.Itoa(i)+"]", v.Index(i), "")
 		}
-	case reflect.Map:
+	case v.Kind() == reflect.Map:
 		keys := v.MapKeys()
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 		for _, key := range keys {
-			if !each(v.MapIndex(key), path+"."+key.String(), "", f) {
-				return false
-			}
+			below(p.path+"."+key.String(), v.MapIndex(key), "")
 		}
 	}
-	return true
+	return more
 }

@@ -252,17 +252,12 @@ func (t *progressSender) rising(ev wire.Event) (more []byte, ok bool) {
 		t.last++
 	}
 	t.sent = true
-	o.Add("progress", rounded(t.last))
+	six := strconv.AppendFloat(nil, t.last, 'f', 6, 64) // decimal places, without trailing zeros
+	o.Add("progress", bytes.TrimRight(bytes.TrimRight(six, "0"), "."))
 	if t.of {
 		o.Int("total", 1)
 	}
 	return o.End(), true
-}
-
-// rounded returns a number with at most six decimal places and no trailing zeros.
-func rounded(x float64) []byte {
-	b := strconv.AppendFloat(nil, x, 'f', 6, 64)
-	return bytes.TrimRight(bytes.TrimRight(b, "0"), ".")
 }
 
 // say sends a notification. The program receives the event, with the members of more, as $event.
