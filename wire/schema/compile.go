@@ -112,17 +112,6 @@ func engine(text string) (jsonschema.Regexp, error) {
 	return p, nil
 }
 
-// warningEngine returns a variant of engine that calls say for each pattern that Go cannot compile.
-func warningEngine(say func(string)) jsonschema.RegexpEngine {
-	return func(text string) (jsonschema.Regexp, error) {
-		p, err := newPattern(text)
-		if err != nil {
-			say(fmt.Sprintf("pattern %q is left unchecked: %s", text, reason(err)))
-		}
-		return p, nil
-	}
-}
-
 func reason(err error) string {
 	return strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 }

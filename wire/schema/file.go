@@ -77,9 +77,16 @@ func Open(folder fs.FS, name, pointer string, o FileOptions) (*Schema, error) {
 	if d, ok := draftOf[o.Draft]; ok {
 		draft = d
 	}
-	misspelt(part, pointer, warnOnce(o.Warn))
+	warn := warnOnce(o.Warn)
+	misspelt(part, pointer, warn)
 	f.home(name, doc)
-	c := newCompiler(draft, f, warningEngine(warnOnce(o.Warn)))
+	c := newCompiler(draft, f, func(text string) (jsonschema.Regexp, error) {
+		p, err := newPattern(text)
+		if err != nil {
+			warn(fmt.Sprintf("pattern %q is left unchecked: %s", text, reason(err)))
+		}
+		return p, nil
+	})
 	if isAround(doc, "catalog", "openrpc", "openapi", "asyncapi") {
 		doc = bare(doc)
 	}

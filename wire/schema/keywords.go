@@ -44,7 +44,7 @@ func hasType(types jsonschema.Types, v *value) bool {
 		more.Add(name)
 		return more == types
 	}
-	return has(v.typeName()) || has("integer") && v.isInteger()
+	return has(v.typeName()) || has("integer") && v.kind() == 'n' && (whole(v.raw) || rat(v.raw).IsInt()) // such as 1 or 1.0
 }
 
 func verdictOf(ok bool) verdict {

@@ -154,12 +154,11 @@ func (s *Schema) mismatches(root *failure) (all []Mismatch) {
 		}
 	}
 	visit(root)
-	slices.SortStableFunc(all, func(a, b Mismatch) int {
+	compare := func(a, b Mismatch) int {
 		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Rule, b.Rule), strings.Compare(a.Message, b.Message))
-	})
-	return slices.CompactFunc(all, func(a, b Mismatch) bool {
-		return a.Pointer == b.Pointer && a.Rule == b.Rule && a.Message == b.Message
-	})
+	}
+	slices.SortStableFunc(all, compare)
+	return slices.CompactFunc(all, func(a, b Mismatch) bool { return compare(a, b) == 0 })
 }
 
 // alternatives returns the mismatch of a oneOf or anyOf without a matching alternative. The alternatives are sorted: first those

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"rpcx/wire/scan"
 )
 
 // A Types is a set of JSON types. Number includes integers.
@@ -48,21 +50,15 @@ func (t Types) String() string {
 	return strings.Join(names, " or ")
 }
 
+// byKind maps the results of scan.Type, except for numbers, to types.
+var byKind = map[byte]Types{'0': Null, 't': Boolean, 'f': Boolean, 's': String, 'a': Array, 'o': Object}
+
 // TypeOf returns the type of a valid value from its first bytes.
 func TypeOf(v json.RawMessage) Types {
-	switch v[0] {
-	case 'n':
-		return Null
-	case 't', 'f':
-		return Boolean
-	case '"':
-		return String
-	case '[':
-		return Array
-	case '{':
-		return Object
-	}
-	if strings.ContainsAny(string(v), ".eE") {
+	switch set, ok := byKind[scan.Type(v)]; {
+	case ok:
+		return set
+	case strings.ContainsAny(string(v), ".eE"):
 		return Fraction
 	}
 	return Integer

@@ -142,11 +142,6 @@ func rat(raw []byte) *big.Rat {
 // whole reports whether a number consists only of digits, so that its text identifies it.
 func whole(raw []byte) bool { return !bytes.ContainsAny(raw, ".eE") && string(raw) != "-0" }
 
-// isInteger reports whether v is a number without a fraction, such as 1 or 1.0.
-func (v *value) isInteger() bool {
-	return v.kind() == 'n' && (whole(v.raw) || rat(v.raw).IsInt())
-}
-
 // canonical appends text to b that is the same for all values that JSON Schema considers equal, such as 1 and 1.0.
 func (v *value) canonical(b []byte) []byte {
 	switch v.kind() {
