@@ -110,9 +110,9 @@ func newRuleCheck(run *env.Env, set *rules.Set, disable []string) (*ruleCheck, e
 		}
 	}
 	var err error
-	c.Checker, err = rules.New(set, rules.Options{Disable: c.disabled, Broken: func(rule, reason string) {
+	c.Checker, err = rules.New(set, c.disabled, func(rule, reason string) {
 		run.Verbose("the rule " + rule + " cannot be applied to a message: " + reason)
-	}})
+	})
 	return c, err
 }
 

@@ -20,7 +20,7 @@ import (
 type Conn struct {
 	inner wire.Conn
 	shape dialect.Shape
-	tap   wire.Tap // receives all messages; may be nil
+	tap   wire.Tap // receives all messages
 
 	// CommonParams returns the params of a request with the dialect's additions, or nil if there are none.
 	CommonParams func(method string, params json.RawMessage) (json.RawMessage, error)
@@ -43,7 +43,7 @@ type arrival struct {
 	err error
 }
 
-// NewConn wraps inner, whose dialect has the given shape. tap receives all messages in both directions and may be nil.
+// NewConn wraps inner, whose dialect has the given shape. tap receives all messages in both directions.
 func NewConn(inner wire.Conn, shape dialect.Shape, tap wire.Tap) *Conn {
 	c := &Conn{inner: inner, shape: shape, tap: tap}
 	c.arrived = sync.NewCond(&c.mu)
@@ -78,7 +78,7 @@ func (u *user) Recv() ([]byte, error) {
 }
 
 func (u *user) Send(msg []byte) error {
-	u.see(wire.Send, msg)
+	u.tap(wire.Send, msg)
 	return u.inner.Send(msg)
 }
 
@@ -93,9 +93,9 @@ type exchangingUser struct {
 }
 
 func (u *exchangingUser) Exchange(ctx context.Context, msg []byte, recv func(msg []byte)) error {
-	u.see(wire.Send, msg)
+	u.tap(wire.Send, msg)
 	return u.exchanger.Exchange(ctx, msg, func(m []byte) {
-		u.see(wire.Recv, m)
+		u.tap(wire.Recv, m)
 		recv(m)
 	})
 }
@@ -129,15 +129,9 @@ func (c *Conn) Listen() <-chan struct{} {
 // Close ends the connection.
 func (c *Conn) Close() error { return c.inner.Close() }
 
-func (c *Conn) see(d wire.Direction, msg []byte) {
-	if c.tap != nil {
-		c.tap(d, msg)
-	}
-}
-
 // take passes a message to the running probe. It returns true if the user must not receive the message.
 func (c *Conn) take(msg []byte) bool {
-	c.see(wire.Recv, msg)
+	c.tap(wire.Recv, msg)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.received = true
@@ -212,7 +206,7 @@ var errReplied = errors.New("the reply contains no response")
 // Post sends msg. In an HTTP exchange, Post does not wait for the reply, and ctx bounds the exchange. If awaited is set,
 // a failure of the exchange is queued for next.
 func (c *Conn) Post(ctx context.Context, msg []byte, awaited bool) error {
-	c.see(wire.Send, msg)
+	c.tap(wire.Send, msg)
 	x, ok := c.inner.(wire.Exchanger)
 	if !ok {
 		return c.inner.Send(msg)
@@ -222,7 +216,7 @@ func (c *Conn) Post(ctx context.Context, msg []byte, awaited bool) error {
 	c.mu.Unlock()
 	c.open.Go(func() {
 		err := x.Exchange(ctx, msg, func(m []byte) {
-			c.see(wire.Recv, m)
+			c.tap(wire.Recv, m)
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.enqueue(arrival{msg: bytes.Clone(m)})

@@ -104,7 +104,7 @@ func TestSteps(t *testing.T) {
 			if c.fails != nil {
 				inner = &posting{c.conn, c.fails}
 			}
-			conn := probes.NewConn(inner, dialect.Shape{ID: "id", Method: "method"}, nil)
+			conn := probes.NewConn(inner, dialect.Shape{ID: "id", Method: "method"}, func(wire.Direction, []byte) {})
 			conn.CommonParams = func(method string, params json.RawMessage) (json.RawMessage, error) {
 				if method == "none" {
 					return json.RawMessage("0"), io.EOF
@@ -131,7 +131,7 @@ func TestSteps(t *testing.T) {
 
 func TestUserClosesWithACode(t *testing.T) {
 	inner := connTo()
-	if err := wire.CloseWith(probes.NewConn(inner, dialect.Shape{}, nil).User(), 1002, "x"); err != nil || inner.code != 1002 {
+	if err := wire.CloseWith(probes.NewConn(inner, dialect.Shape{}, func(wire.Direction, []byte) {}).User(), 1002, "x"); err != nil || inner.code != 1002 {
 		t.Error(inner.code, err)
 	}
 }

@@ -81,11 +81,6 @@ type Set struct {
 	Probes    []Probe  `toml:"probe"`
 }
 
-// fors maps each value of Probe.For to the variables of the probe.
-var fors = map[string][]string{
-	"": nil, "try": {"method", "params"}, "job": {"method", "params"}, "discovery": {"method"}, "module": {"module", "nomethod"},
-}
-
 // For returns the probes of a dialect in the order in which they run: those that share a connection come first. It
 // returns an empty Set for a dialect without probes.
 func For(dialect string) (*Set, error) {
@@ -123,12 +118,8 @@ func load(dialect string) (*Set, error) {
 	}
 	skipped := s.Except
 	for i := range s.Probes {
-		p := &s.Probes[i]
-		p.Page = s.Page
-		skipped = append(skipped, p.Name)
-		if err := p.check(); err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Name, err)
-		}
+		s.Probes[i].Page = s.Page
+		skipped = append(skipped, s.Probes[i].Name)
 	}
 	if s.Base == "" {
 		return s, nil
@@ -140,37 +131,6 @@ func load(dialect string) (*Set, error) {
 	s.Discovery = cmp.Or(s.Discovery, base.Discovery)
 	s.Probes = append(s.Probes, slices.DeleteFunc(base.Probes, func(p Probe) bool { return slices.Contains(skipped, p.Name) })...)
 	return s, nil
-}
-
-// check returns an error if the probe cannot work.
-func (p *Probe) check() error {
-	names, known := fors[p.For]
-	switch {
-	case p.Name == "" || p.Section == "" || p.Sentence == "":
-		return fmt.Errorf("it has no name, no section or no sentence")
-	case p.Level != validate.Must && p.Level != validate.Should:
-		return fmt.Errorf(`its level is %q, neither "must" nor "should"`, p.Level)
-	case !known:
-		return fmt.Errorf(`"for" is %q, which is not supported`, p.For)
-	}
-	vars := map[string]json.RawMessage{}
-	for _, name := range append([]string{"id", "id2", "id3"}, names...) {
-		vars[name] = json.RawMessage("1")
-	}
-	for _, s := range p.Steps {
-		for _, program := range []string{s.When, s.Fill, s.Await, s.Holds, s.Never} {
-			if _, err := compile(program, vars); err != nil {
-				return err
-			}
-		}
-		for name, program := range s.Keep {
-			if _, err := compile(program, vars); err != nil {
-				return err
-			}
-			vars[name] = json.RawMessage("null")
-		}
-	}
-	return nil
 }
 
 // compile compiles a program that may use vars. It returns nil for "".

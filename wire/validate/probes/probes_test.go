@@ -1,29 +1,54 @@
 package probes_test
 
 import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
 	"testing"
 
 	"rpcx/wire/dialect/all"
+	"rpcx/wire/jq"
+	"rpcx/wire/testkit"
+	"rpcx/wire/validate"
 	"rpcx/wire/validate/probes"
 )
+
+// variables has the variables of a probe, by its member for.
+var variables = map[string][]string{
+	"": nil, "try": {"method", "params"}, "job": {"method", "params"}, "discovery": {"method"}, "module": {"module", "nomethod"},
+}
 
 // TestTables checks that the tables of all dialects are valid and have unique names, and that each dialect with rules has probes,
 // so that the tape of a live run has messages.
 func TestTables(t *testing.T) {
 	for _, name := range all.Names() {
 		set, err := probes.For(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if len(set.Probes) == 0 && all.Named(name).Validation.Rules != "" {
 			t.Errorf("%s has no probes", name)
 		}
 		seen := map[string]bool{}
 		for _, p := range set.Probes {
-			if seen[p.Name] {
-				t.Errorf("%s: %s stands twice", name, p.Name)
+			names, known := variables[p.For]
+			level := p.Level == validate.Must || p.Level == validate.Should
+			if p.Name == "" || seen[p.Name] || p.Page == "" || p.Section == "" || p.Sentence == "" || !level || !known {
+				t.Errorf("%s: %+v stands twice, or lacks a member", name, p)
 			}
 			seen[p.Name] = true
+			vars := map[string]json.RawMessage{}
+			for _, name := range append([]string{"id", "id2", "id3"}, names...) {
+				vars[name] = json.RawMessage("1")
+			}
+			for _, s := range p.Steps {
+				for _, program := range append([]string{s.When, s.Fill, s.Await, s.Holds, s.Never}, slices.Collect(maps.Values(s.Keep))...) {
+					_, err := jq.Compile(cmp.Or(program, "."), jq.Options{Vars: vars})
+					testkit.OK(t, err)
+				}
+				for name := range s.Keep {
+					vars[name] = json.RawMessage("null")
+				}
+			}
 		}
 	}
 }

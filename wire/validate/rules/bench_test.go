@@ -19,7 +19,7 @@ func BenchmarkChecker(b *testing.B) {
 			if err != nil {
 				b.Skip(err)
 			}
-			c, err := rules.New(set, rules.Options{})
+			c, err := rules.New(set, nil, func(string, string) {})
 			if err != nil {
 				b.Fatal(err)
 			}

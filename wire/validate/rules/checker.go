@@ -17,17 +17,10 @@ import (
 	"rpcx/wire/validate"
 )
 
-// Options configure a Checker. The zero value is usable.
-type Options struct {
-	Disable []string // names of rules to skip
-	// Broken is called if a program fails on a message. Its rule then does not apply to the message. Broken may be nil.
-	Broken func(rule, reason string)
-}
-
 // A Checker checks one conversation against a set of rules. Its memory does not
 // grow with the conversation. It is not safe for concurrent use.
 type Checker struct {
-	o        Options
+	broken   func(rule, reason string)
 	shape    dialect.Shape
 	programs programs
 	conns    map[int]*connection
@@ -38,26 +31,21 @@ type Checker struct {
 	last     tape.Line // the latest line without its message
 }
 
-// New returns a Checker for a new conversation. It returns a usage Fault if o.Disable names a rule that the set does
-// not have.
-func New(set *Set, o Options) (*Checker, error) {
+// New returns a Checker for a new conversation. It skips the rules named in disabled. If a program fails on a message, its rule does not
+// apply to the message, and the Checker calls broken.
+func New(set *Set, disabled []string, broken func(rule, reason string)) (*Checker, error) {
 	shape, err := all.ShapeOf(set.Dialect)
 	if err != nil {
 		return nil, err
 	}
 	c := &Checker{
-		o: o, shape: shape, tape: newFifo[any](maxKept),
+		broken: broken, shape: shape, tape: newFifo[any](maxKept),
 		conns: map[int]*connection{}, closed: newFifo[*connection](maxClosed),
 		set: set, schemas: newFifo[*compiled](maxSchemas),
 		programs: programs{defs: set.Defs, about: set.About, compiled: map[string]*jq.Program{}},
 	}
-	for _, name := range o.Disable {
-		if _, err := set.Rule(name); err != nil {
-			return nil, err
-		}
-	}
 	for i := range set.Rules {
-		if r := &set.Rules[i]; !slices.Contains(o.Disable, r.Name) {
+		if r := &set.Rules[i]; !slices.Contains(disabled, r.Name) {
 			c.programs.parts = append(c.programs.parts, part{&r.When, r, r.JQ})
 		}
 	}
@@ -179,7 +167,7 @@ func (c *Checker) run(ctx context.Context, k *connection, v *view) (found []vali
 		r := o.part.rule
 		switch {
 		case o.failed != "":
-			c.broken(o)
+			c.failed(o)
 		case r == nil:
 			k.keep(o.val)
 		case r.Check != "":
@@ -191,15 +179,12 @@ func (c *Checker) run(ctx context.Context, k *connection, v *view) (found []vali
 	return found, err
 }
 
-func (c *Checker) broken(o output) {
-	if c.o.Broken == nil {
-		return
-	}
+func (c *Checker) failed(o output) {
 	name := "keep: " + strings.TrimSpace(o.part.jq)
 	if o.part.rule != nil {
 		name = o.part.rule.Name
 	}
-	c.o.Broken(name, o.failed)
+	c.broken(name, o.failed)
 }
 
 func (k *connection) keep(out any) {

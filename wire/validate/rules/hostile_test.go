@@ -25,13 +25,12 @@ func TestHostile(t *testing.T) {
 		t.Run(dialect, func(t *testing.T) {
 			s := set(t, dialect)
 			failed := map[string]bool{}
-			options := rules.Options{Broken: func(rule, reason string) {
+			c, err := rules.New(s, nil, func(rule, reason string) {
 				if !failed[rule] {
 					t.Errorf("%s fails: %s", rule, reason)
 				}
 				failed[rule] = true
-			}}
-			c, err := rules.New(s, options)
+			})
 			testkit.OK(t, err)
 			lines := good(t, dialect)
 			conn := 0
@@ -111,7 +110,7 @@ func mutants(msg json.RawMessage) (all []json.RawMessage) {
 
 func ExampleChecker() {
 	s, _ := rules.For("jsonrpc")
-	c, _ := rules.New(s, rules.Options{})
+	c, _ := rules.New(s, nil, func(string, string) {})
 	found, _ := c.Line(context.Background(), &tape.Line{Number: 1, Kind: tape.Message, Msg: []byte(`{"jsonrpc":"2.0","id":1,"method":"a","params":5}`)})
 	fmt.Println(found[0].Rule, found[0].Pointer, found[0].Got)
 	// Output: params-structure /params 5

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rpcx/wire/tape"
+	"rpcx/wire/testkit"
 	"rpcx/wire/validate"
 	"rpcx/wire/validate/rules"
 )
@@ -15,44 +16,30 @@ import (
 // check returns the problems of a tape.
 func check(t *testing.T, set *rules.Set, name string, r io.Reader) (found []validate.Problem) {
 	t.Helper()
-	c, err := rules.New(set, rules.Options{Broken: func(rule, reason string) { t.Errorf("%s: the rule %s fails: %s", name, rule, reason) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, err := rules.New(set, nil, func(rule, reason string) { t.Errorf("%s: the rule %s fails: %s", name, rule, reason) })
+	testkit.OK(t, err)
 	lines, err := tape.NewReader(r, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for {
 		l, err := lines.Next()
 		if err == io.EOF {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		f, err := c.Line(context.Background(), l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		found = append(found, f...)
 	}
 	f, err := c.End(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return append(found, f...)
 }
 
 func set(t *testing.T, dialect string) *rules.Set {
 	t.Helper()
 	s, err := rules.For(dialect)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Compile(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
+	testkit.OK(t, s.Compile())
 	return s
 }
 
