@@ -15,6 +15,7 @@ import (
 	"rpcx/wire/scan"
 	"rpcx/wire/schema"
 	"rpcx/wire/serve"
+	"rpcx/wire/testkit"
 )
 
 func TestUnknownMembersAreKeptInExtra(t *testing.T) {
@@ -24,24 +25,18 @@ func TestUnknownMembersAreKeptInExtra(t *testing.T) {
 		`{"name":"m","params":{"b":1,"a":2},"extra":{"deprecated":false,"k":12345678901234567890}},{"name":"<n>"}],` +
 		`"extra":{"a":1,"x-new":[1.10]}}`
 	c, err := catalog.Parse([]byte(in))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	got, err := c.Marshal()
 	if err != nil || string(got) != want {
 		t.Errorf("got %s, %v\nwant %s", got, err, want)
 	}
 	again, err := catalog.Parse(got)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if twice, _ := again.Marshal(); string(twice) != want {
 		t.Errorf("after Parse and Marshal: %s", twice)
 	}
 	var direct catalog.Catalog
-	if err := json.Unmarshal([]byte(in), &direct); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, json.Unmarshal([]byte(in), &direct))
 	if b, _ := direct.Marshal(); string(b) != want {
 		t.Errorf("json.Unmarshal: %s", b)
 	}
@@ -55,9 +50,7 @@ func TestMembersHaveAFixedOrder(t *testing.T) {
 		`"description":"d","params":true,"result":true,"events":{"t":true},"effects":["e"],"hints":{},"cache":{"max-age":1},` +
 		`"run":"deny","extra":{}}],"classes":[{"name":"C"}],"constants":{"c":1},"$defs":{"d":true},"extra":{}}`
 	c, err := catalog.Parse([]byte(in))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if got, err := c.Marshal(); err != nil || string(got) != want {
 		t.Errorf("got %s, %v\nwant %s", got, err, want)
 	}
@@ -65,9 +58,7 @@ func TestMembersHaveAFixedOrder(t *testing.T) {
 
 func TestSelfContained(t *testing.T) {
 	c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[{"name":"a","result":{"$ref":"#/$defs/N"},"events":{"e":{"$ref":"#/$defs/N"},"f":true}}],"$defs":{"M":{"type":"null"},"N":{"type":"integer"}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	const want = `{"$ref":"#/$defs/N","$defs":{"N":{"type":"integer"}}}`
 	if m := c.SelfContained().Methods[0]; string(m.Result) != want || string(m.Events["e"]) != want || string(m.Events["f"]) != "true" {
 		t.Errorf("%s, %s, %s", m.Result, m.Events["e"], m.Events["f"])
@@ -125,9 +116,7 @@ func TestBrokenCatalogs(t *testing.T) {
 
 func TestLoadNamesFileAndLine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "shop.json")
-	if err := os.WriteFile(file, []byte("{\"catalog\":1,\n  \"methods\" []}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(file, []byte("{\"catalog\":1,\n  \"methods\" []}"), 0o600))
 	_, err := catalog.Load(file)
 	if want := file + ": line 2, column 13: not JSON"; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
@@ -139,18 +128,12 @@ func TestLoadNamesFileAndLine(t *testing.T) {
 
 func TestTheJSONSchema(t *testing.T) {
 	doc, err := os.ReadFile("catalog.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	s, err := schema.Compile(doc, "", schema.Options{Warn: func(w string) { t.Error(w) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for _, name := range serve.DemoNames() {
 		b, err := os.ReadFile("../serve/demo/" + name + ".json")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if err := s.Check(t.Context(), b); err != nil {
 			t.Errorf("demo:%s: %v", name, err)
 		}
@@ -172,14 +155,10 @@ func TestStripRun(t *testing.T) {
 		"classes":[{"name":"C","methods":[{"name":"k","run":"sh:6"}]}],"extra":{"deep":[[{"run":{"run":"sh:7"}}]],"result":{"run":"sh:9"}},"info":{"run":"sh:8"},
 		"$defs":{"run":{"type":"integer"}}}`
 	c, err := catalog.Parse([]byte(in))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	catalog.StripRun(c)
 	got, err := c.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	want := `{"catalog":1,"info":{"extra":{}},"methods":[{"name":"m","params":{"properties":{"run":{"type":"string"}}},"hints":{},` +
 		`"cache":{"a":[{}]},"extra":{"x":{"methods":[{"name":"n","params":{"properties":{"run":true}}}]}}}],` +
 		`"classes":[{"name":"C","methods":[{"name":"k"}]}],"$defs":{"run":{"type":"integer"}},"extra":{"deep":[[{}]],"result":{}}}`
@@ -220,9 +199,7 @@ func TestExamples(t *testing.T) {
 		{"name":"lists","params":{"type":"array","prefixItems":[{"type":"array","items":{"type":"boolean"},"minItems":2},{"type":"array","items":[{"type":"string","maxLength":3},{"type":"number","maximum":0.5}]},{"type":"integer","exclusiveMaximum":0},{"anyOf":[{"type":"null"},{"type":"string"}]}]}}
 		],"$defs":{"id":{"type":"string","examples":["o_001"]},
 		"nested":{"type":"object","required":["to"],"properties":{"to":{"type":"object","required":["zip"],"properties":{"zip":{"type":"integer"}}}}}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for name, want := range map[string][]string{
 		"none": nil, "optional": nil,
 		"ordered": {"z=<string>", "a:=<integer>", "m=<string>"},
@@ -256,9 +233,7 @@ func FuzzParse(f *testing.F) {
 			c.Methods[i].Example(c, catalog.Conventions{})
 		}
 		b, err := c.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		again, err := catalog.Parse(b)
 		if err != nil {
 			t.Fatalf("Parse rejects the output of Marshal: %s: %v", b, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/itchyny/gojq"
 
 	"rpcx/wire/scan"
+	"rpcx/wire/testkit"
 )
 
 // slow returns the result of src for in from gojq itself.
@@ -73,13 +74,9 @@ func FuzzPathEqualsGojq(f *testing.F) {
 	f.Fuzz(func(t *testing.T, i int, in []byte) {
 		src := paths[uint(i)%uint(len(paths))]
 		want, wantErr, err := slow(src, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		p, err := Compile(src, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		got, err := run(t.Context(), p, string(in))
 		gotErr := ""
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // outputs runs src on in and returns its output as lines.
@@ -158,9 +159,7 @@ func TestTruth(t *testing.T) {
 	}
 	for _, tt := range tests {
 		p, err := Compile(tt.src, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if got, err := p.Truth(t.Context(), json.RawMessage(tt.in)); got != tt.want || err != nil {
 			t.Errorf("%s on %s: %v, %v", tt.src, tt.in, got, err)
 		}
@@ -186,9 +185,7 @@ func TestFuncs(t *testing.T) {
 		}},
 	}}
 	p, err := Compile(`.x | add2(1, 2; "b"), (try throw({a:1}) catch .data.a), (try huge catch .), (. as $__rpcx_run | add2(3;4))`, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	ctx := context.WithValue(t.Context(), keyType{}, "run")
 	got, err := run(ctx, p, `{"x":0}`)
 	if want := "[\"run\",0,1,\"b\"]\n[\"run\",0,2,\"b\"]\n1\n\"text\"\n[\"run\",0,3,4]"; got != want || err != nil {
@@ -210,9 +207,7 @@ func TestFuncs(t *testing.T) {
 
 func TestEndlessLoopEndsWithContext(t *testing.T) {
 	p, err := Compile(`[repeat(1)]`, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := run(ctx, p, `0`); !errors.Is(err, context.DeadlineExceeded) {
@@ -222,9 +217,7 @@ func TestEndlessLoopEndsWithContext(t *testing.T) {
 
 func TestYieldStops(t *testing.T) {
 	p, err := Compile(`1, 2, error("no")`, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	n, stop := 0, errors.New("stop")
 	for _, want := range []error{nil, stop} {
 		n = 0

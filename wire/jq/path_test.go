@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // A path in the text of a value can have names in any spelling, select the last of repeated members, and count elements from either end.
@@ -36,18 +37,14 @@ func TestPathIsFollowedInTheText(t *testing.T) {
 		`.a.b[-1].c.d`:       ``,
 	} {
 		p, err := Compile(src, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		got, ok := p.Path(json.RawMessage(in))
 		if string(got) != want || ok != (want != "") {
 			t.Errorf("%s: got %s, %v; want %s", src, got, ok, want)
 		}
 	}
 	odd, err := Compile(`.[-1].a`, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for in, want := range map[string]string{
 		`[{"a":1,"\u0062":2}]`:   `1`,
 		`[{"a":1,"\u0061":2}]`:   `2`,
@@ -101,9 +98,7 @@ func TestPathsFaults(t *testing.T) {
 		`error("no")`: `jq: error: no`,
 	} {
 		p, err := CompilePaths(src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		got, err := p.Of(t.Context(), json.RawMessage(`{"a":"x","b":[1,2]}`))
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Helper || !strings.HasPrefix(f.Message, want) || len(got) > 0 {
 			t.Errorf("%s: %q, %v, want %s", src, got, err, want)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/itchyny/gojq"
+
+	"rpcx/wire/testkit"
 )
 
 // A declared variable keeps its text where a program only selects it.
@@ -96,9 +98,7 @@ func TestSelectedValuesKeepTheirText(t *testing.T) {
 func TestDecodedIsApart(t *testing.T) {
 	in := json.RawMessage(`{"a":["text",1.50]}`)
 	v, err := Decode(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	clear(in)
 	if got := string(Encode(v)); got != `{"a":["text",1.50]}` {
 		t.Error(got)
@@ -108,8 +108,6 @@ func TestDecodedIsApart(t *testing.T) {
 func compiledProgram(t *testing.T, src string) *Program {
 	t.Helper()
 	p, err := Compile(src, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return p
 }

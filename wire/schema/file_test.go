@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"rpcx/wire/testkit"
 )
 
 // suite reads the required cases of the JSON-Schema-Test-Suite (https://github.com/json-schema-org/JSON-Schema-Test-Suite, commit
@@ -20,23 +22,17 @@ import (
 func suite(t *testing.T) map[string][]byte {
 	t.Helper()
 	f, err := os.Open("testdata/json-schema-test-suite.tar.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer func() { _ = f.Close() }()
 	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	files := map[string][]byte{}
 	for r := tar.NewReader(z); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return files
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if files[h.Name], err = io.ReadAll(r); err != nil {
 			t.Fatal(err)
 		}
@@ -83,9 +79,7 @@ func suiteFile(t *testing.T, draft, name string, text []byte, copies []Copy) (ca
 			Valid       bool
 		}
 	}
-	if err := json.Unmarshal(text, &groups); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, json.Unmarshal(text, &groups))
 	for _, g := range groups {
 		folder := fstest.MapFS{"schema.json": {Data: g.Schema}}
 		v, err := Open(folder, "schema.json", "", FileOptions{Draft: draft, Copies: copies})
@@ -186,9 +180,7 @@ func TestAll(t *testing.T) {
 			"card":{"type":"object","properties":{"by":{"const":"card"},"number":{"type":"string"}},"required":["by","number"]},
 			"iban":{"type":"object","properties":{"by":{"const":"iban"},"iban":{"type":"string"}},"required":["by","iban"]}}}`)}}
 	v, err := Open(folder, "s.json", "", FileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for _, c := range []struct{ value, want string }{
 		{`{"id":"o_1"}`, ""},
 		{`{"id":"x","n":0}`, `/id pattern: "x" does not match the pattern ^o_ [/properties/id]

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rpcx/wire/testkit"
 )
 
 func compile(t testing.TB, doc, pointer string) *Schema {
 	t.Helper()
 	s, err := Compile(json.RawMessage(doc), pointer, Options{Warn: func(w string) { t.Errorf("warning: %s", w) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return s
 }
 
@@ -193,9 +193,7 @@ func TestUncheckedPartsWarnOnce(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var warnings []string
 			s, err := Compile(json.RawMessage(c.schema), "", Options{Warn: func(w string) { warnings = append(warnings, w) }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			if len(warnings) != 1 || !strings.Contains(warnings[0], c.warning) {
 				t.Errorf("warnings: %q", warnings)
 			}

@@ -10,6 +10,7 @@ import (
 	"rpcx/wire/dialect/mcp"
 	"rpcx/wire/dialect/page"
 	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/testkit"
 )
 
 // library has the only flow.
@@ -47,9 +48,7 @@ func TestFindNothing(t *testing.T) {
 	if _, _, err := library.Find(at); err == nil || !strings.Contains(err.Error(), "there is no dialect file") {
 		t.Errorf("a path that does not exist: %v", err)
 	}
-	if err := os.WriteFile(at+".toml", []byte("name = 'x'\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(at+".toml", []byte("name = 'x'\n"), 0o600))
 	if s, ok, err := library.Find(at + ".toml"); !ok || err != nil || s.Name != at+".toml" {
 		t.Errorf("%q, %v", s.Name, err)
 	}

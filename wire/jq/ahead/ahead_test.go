@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rpcx/wire/jq"
+	"rpcx/wire/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,9 +28,7 @@ func onCores(t *testing.T, n int) {
 func compiled(t *testing.T, src string) *jq.Program {
 	t.Helper()
 	p, err := jq.Compile(src, jq.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if !p.RunsAhead() {
 		t.Fatalf("%s is not for workers", src)
 	}
@@ -239,9 +238,7 @@ func TestForeseeable(t *testing.T) {
 		`.a + 1 | debug`: false, `.a + 1 | stderr`: false, `now`: false, `.a + 1 | debug("x")`: false, `.a + 1 | .known`: true,
 	} {
 		p, err := jq.Compile(src, jq.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if p.RunsAhead() != want {
 			t.Errorf("%s: %v", src, !want)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/schema"
+	"rpcx/wire/testkit"
 	"rpcx/wire/validate"
 )
 
@@ -17,12 +18,8 @@ func folder(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		testkit.OK(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	return dir
 }
@@ -42,18 +39,14 @@ func checked(t *testing.T, c *schema.Schema, text string) string {
 		b.WriteByte('\n')
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return b.String()
 }
 
 func TestValuesInAFile(t *testing.T) {
 	dir := folder(t, map[string]string{"s.json": `{"type":"object"}`})
 	c, err := Open(filepath.Join(dir, "s.json"), schema.FileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	const object = " got number, want object"
 	for _, test := range []struct{ name, text, want string }{
 		{"nothing", "", ""},
@@ -91,9 +84,7 @@ func TestOpen(t *testing.T) {
 		"openrpc.json": `{"openrpc":"1.2.6","methods":[{"name":"add","params":[{"name":"a","required":true,"schema":{"type":"integer"}},{"$ref":"#/components/contentDescriptors/B"}],
 			"result":{"name":"sum","schema":{"type":"integer"}}}],"components":{"contentDescriptors":{"B":{"name":"b","schema":{"type":"string"}}}}}`,
 	})
-	if err := os.Symlink("/etc/hostname", filepath.Join(dir, "link.json")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Symlink("/etc/hostname", filepath.Join(dir, "link.json")))
 	for _, c := range []struct{ source, good, bad, err string }{
 		{"a#b.json", "1", `""`, ""},
 		{"defs.json#/$defs/n", "1", `""`, ""},
@@ -141,13 +132,9 @@ func FuzzCheck(f *testing.F) {
 	f.Add("{}\n{\"a\":\n1}\n[1,2\n{}\nx\n")
 	dir := f.TempDir()
 	file := filepath.Join(dir, "s.json")
-	if err := os.WriteFile(file, []byte("{}"), 0o644); err != nil {
-		f.Fatal(err)
-	}
+	testkit.OK(f, os.WriteFile(file, []byte("{}"), 0o644))
 	c, err := Open(file, schema.FileOptions{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.OK(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
 		last := 0
 		_ = Check(t.Context(), c, "-", strings.NewReader(text), func(line int, _ []validate.Problem, _ string) error {

@@ -15,9 +15,7 @@ import (
 func told(t *testing.T, before, now string) string {
 	t.Helper()
 	all, err := Compare(testkit.Catalog(t, before), testkit.Catalog(t, now))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	var b strings.Builder
 	for _, d := range all {
 		in := ""
@@ -277,9 +275,7 @@ func TestTheDemosAreTheirOwnVersions(t *testing.T) {
 	}
 	for _, file := range files {
 		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if got := told(t, string(b), string(b)); got != "" {
 			t.Errorf("%s:\n%s", file, got)
 		}
@@ -333,9 +329,7 @@ func TestManyMembersAreCheap(t *testing.T) {
 			members = append(members, fmt.Sprintf(`{"name":"%s%d","schema":{"type":"string"}}`, name, i))
 		}
 		c, err := catalog.Parse([]byte(`{"catalog":1,"methods":[],"classes":[{"name":"C","properties":[` + strings.Join(members, ",") + `]}]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		return c
 	}
 	before, now := class("a"), class("b")

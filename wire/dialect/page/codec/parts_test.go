@@ -24,13 +24,9 @@ import (
 func dialectOf(t *testing.T, page string) *Dialect {
 	t.Helper()
 	p, err := load.Parse("x.toml", []byte("name = 'x'\n"+page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	d, err := New(p, Native{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return d
 }
 
@@ -303,9 +299,7 @@ func TestShown(t *testing.T) {
 	var lines []string
 	c := dialectOf(t, "[call]\nmethod = '\"do\"'\nparams = '[$method]'\nresult = '.r'").newCodec(dialect.CodecOptions{Trace: func(s string) { lines = append(lines, s) }})
 	m, err := c.Encode(dialect.Op{Kind: dialect.Call, Method: "m"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if _, _, err := c.Decode([]byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"r":5}}`)); err != nil {
 		t.Fatal(err)
 	}

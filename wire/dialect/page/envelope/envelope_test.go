@@ -10,6 +10,7 @@ import (
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
+	"rpcx/wire/testkit"
 )
 
 // planOf returns the plan of a dialect file without a base.
@@ -162,9 +163,7 @@ func TestMostMembers(t *testing.T) {
 			consts = append(consts, fmt.Sprintf("c%d = 1", i))
 		}
 		p, err := load.Parse("x.toml", []byte("name = 'x'\nbase = 'none'\n[names]\nrequest = { method = 'm', id = 'i', const = { "+strings.Join(consts, ", ")+" } }\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if _, err := Compile(p); (err == nil) != fits {
 			t.Errorf("%d members: %v", n+2, err)
 		}

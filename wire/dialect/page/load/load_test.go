@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // An error shows the line, the member, the expected value and the nearest name.
@@ -46,15 +47,11 @@ func TestMistakes(t *testing.T) {
 
 func TestFileOfOthers(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "x.toml")
-	if err := os.WriteFile(at, []byte("name = 'x'\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(at, []byte("name = 'x'\n"), 0o600))
 	if p, err := File(at); err != nil || p.Name != "x" || p.Base != "jsonrpc" {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if err := os.Chmod(at, 0o622); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Chmod(at, 0o622))
 	if _, err := File(at); err == nil || !strings.Contains(err.Error(), "other users can write to it") {
 		t.Errorf("not refused: %v", err)
 	}
@@ -77,9 +74,7 @@ func FuzzParse(f *testing.F) {
 	}
 	for _, page := range append(pages, "../../mcp/mcp.toml") {
 		b, err := os.ReadFile(page)
-		if err != nil {
-			f.Fatal(err)
-		}
+		testkit.OK(f, err)
 		f.Add(b)
 	}
 	for _, text := range []string{
@@ -107,9 +102,7 @@ func TestFileOfAnySize(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "x.toml")
 	for size, fits := range map[int]bool{11: true, maxSize: true, maxSize + 1: false} {
 		text := "name = 'x'\n" + strings.Repeat("#", size-11)
-		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(at, []byte(text), 0o600))
 		if _, err := File(at); (err == nil) != fits || !fits && !strings.Contains(err.Error(), "more than 1048576 bytes") {
 			t.Errorf("%d bytes: %v", size, err)
 		}

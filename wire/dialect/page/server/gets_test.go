@@ -8,6 +8,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/page/codec"
 	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/testkit"
 )
 
 // described are hooks with a catalog.
@@ -26,13 +27,9 @@ name = "x"
 "/nothing" = 'empty'
 "/fails" = 'error("no")'
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	d, err := codec.New(p, codec.Native{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	gets := New(d, described{}, nil).Gets(catalog.Info{Version: "1.2"})
 	if got := slices.Sorted(maps.Keys(gets)); !slices.Equal(got, []string{"/about", "/fails", "/nothing"}) {
 		t.Fatal(got)
