@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"slices"
 
 	"rpcx/wire/scan"
 )
@@ -29,16 +30,8 @@ func Normalize(c *Catalog) {
 	c.Methods = kept
 	var moved misplaced
 	moved.put("methods", again)
-	var classes, others []json.RawMessage
-	for _, class := range c.Classes {
-		if isObject(class) {
-			classes = append(classes, class)
-		} else {
-			others = append(others, class)
-		}
-	}
-	c.Classes = classes
-	moved.put("classes", others)
+	moved.put("classes", slices.DeleteFunc(slices.Clone(c.Classes), isObject))
+	c.Classes = slices.DeleteFunc(c.Classes, func(class json.RawMessage) bool { return !isObject(class) })
 	moved.unless(isObject, "constants", &c.Constants)
 	c.Defs = moved.schemas("$defs", c.Defs)
 	c.Extra = moved.into(c.Extra)

@@ -105,16 +105,16 @@ func guardOperator(q *gojq.Query) {
 
 // plainValue reports whether q is a number, null, true, false or a literal string.
 func plainValue(q *gojq.Query) bool {
-	if q.Term == nil || len(q.Term.SuffixList) > 0 {
-		return false
-	}
-	switch q.Term.Type {
+	return q.Term != nil && len(q.Term.SuffixList) == 0 && plainTerm(q.Term)
+}
+
+// plainTerm is like plainValue, but for a term without its suffixes.
+func plainTerm(t *gojq.Term) bool {
+	switch t.Type {
 	case gojq.TermTypeNumber, gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse:
 		return true
-	case gojq.TermTypeString:
-		return q.Term.Str.Queries == nil
 	}
-	return false
+	return t.Type == gojq.TermTypeString && t.Str.Queries == nil
 }
 
 // guardTerm guards a call of a function, or a string with queries.

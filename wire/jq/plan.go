@@ -176,14 +176,8 @@ func (names planner) term(t *gojq.Term) value {
 		}
 	case gojq.TermTypeQuery:
 		return names.query(t.Query)
-	case gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse, gojq.TermTypeNumber:
-		return literal(*t)
 	case gojq.TermTypeUnary:
 		if t.Unary.Term.Type == gojq.TermTypeNumber && len(t.Unary.Term.SuffixList) == 0 {
-			return literal(*t)
-		}
-	case gojq.TermTypeString:
-		if t.Str.Queries == nil {
 			return literal(*t)
 		}
 	case gojq.TermTypeObject:
@@ -192,6 +186,9 @@ func (names planner) term(t *gojq.Term) value {
 		if i := slices.Index(names, t.Func.Name); i >= 0 {
 			return func(_ any, vals []any) (any, bool) { return vals[i], true }
 		}
+	}
+	if plainTerm(t) {
+		return literal(*t)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -55,14 +56,12 @@ func (s *Schema) Coerce(ctx context.Context, path []string, word string) (json.R
 
 // pathPointer returns path as a JSON pointer. A new element has no index yet, so its token is "-".
 func pathPointer(path []string) string {
-	tokens := make([]string, len(path))
-	for i, p := range path {
-		tokens[i] = p
-		if p == Append {
-			tokens[i] = "-"
+	return pointerOf(wire.Map(path, func(token string) string {
+		if token == Append {
+			return "-"
 		}
-	}
-	return pointerOf(tokens)
+		return token
+	}))
 }
 
 // A walker follows a path through the references and combinations of a schema and collects the allowed types at its end. It visits each

@@ -1,6 +1,7 @@
 package toml
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,34 +83,26 @@ func (w *walker) table(n *unstable.Node) {
 			w.at = append(w.at, strconv.Itoa(count-1))
 		}
 	}
-	w.add(Key{Path: w.at, Line: line, Kind: Table})
+	w.keys = append(w.keys, Key{Path: w.at, Line: line, Kind: Table})
 }
 
 func (w *walker) keyValue(under []string, n *unstable.Node) {
 	names, line := w.names(n.Key())
-	path := append(append([]string(nil), under...), names...)
-	w.value(path, line, n.Value())
+	w.value(slices.Concat(under, names), line, n.Value())
 }
 
 func (w *walker) value(path []string, line int, val *unstable.Node) {
-	k := Key{Path: path, Line: line, Kind: kinds[val.Kind]}
-	if val.Kind == unstable.Array {
-		for it := val.Children(); it.Next(); {
-			k.Items = append(k.Items, kinds[it.Node().Kind])
+	at, i := len(w.keys), 0
+	w.keys = append(w.keys, Key{Path: path, Line: line, Kind: kinds[val.Kind]})
+	for it := val.Children(); it.Next(); i++ {
+		part := it.Node()
+		if val.Kind == unstable.InlineTable {
+			w.keyValue(path, part)
+			continue
 		}
-	}
-	w.add(k)
-	switch val.Kind {
-	case unstable.InlineTable:
-		for it := val.Children(); it.Next(); {
-			w.keyValue(path, it.Node())
-		}
-	case unstable.Array:
-		i := 0
-		for it := val.Children(); it.Next(); i++ {
-			if it.Node().Kind == unstable.InlineTable {
-				w.value(append(append([]string(nil), path...), strconv.Itoa(i)), line, it.Node())
-			}
+		w.keys[at].Items = append(w.keys[at].Items, kinds[part.Kind])
+		if part.Kind == unstable.InlineTable {
+			w.value(append(slices.Clone(path), strconv.Itoa(i)), line, part)
 		}
 	}
 }
@@ -121,11 +114,6 @@ func (w *walker) names(it unstable.Iterator) (names []string, line int) {
 		line = w.p.Shape(n.Raw).Start.Line
 	}
 	return names, line
-}
-
-func (w *walker) add(k Key) {
-	k.Path = append([]string(nil), k.Path...)
-	w.keys = append(w.keys, k)
 }
 
 var kinds = map[unstable.Kind]Kind{

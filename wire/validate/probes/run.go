@@ -47,31 +47,22 @@ func (t *Target) Run(ctx context.Context, p *Probe, vars map[string]json.RawMess
 	for _, name := range []string{"id", "id2", "id3"} {
 		wire.Put(&r.vars, name, strconv.AppendInt(nil, 7_000_000+counter.Add(1), 10))
 	}
-	err := r.steps(ctx, p)
-	r.close()
-	var b *departure
-	switch {
-	case err == nil:
-	case errors.As(err, &b) && b.unknown:
-		r.result.Skipped = b.text
-	case errors.As(err, &b):
-		r.result.Broken = b.text
-	default:
+	if err := r.steps(ctx, p); err != errKnown {
 		r.result.Error = err
 	}
+	r.close()
 	r.result.Duration = time.Since(started)
 	return r.result
 }
 
-// departure is the error for a peer that deviates from the specification.
-type departure struct {
-	text    string
-	unknown bool // the probe proves nothing, because the answer that it needs did not arrive
+// errKnown ends a probe whose result is known.
+var errKnown = errors.New("the result is known")
+
+// brokenf ends the probe, because the peer deviates from the specification.
+func (r *run) brokenf(format string, args ...any) error {
+	r.result.Broken = fmt.Sprintf(format, args...)
+	return errKnown
 }
-
-func (b *departure) Error() string { return b.text }
-
-func brokenf(format string, args ...any) error { return &departure{text: fmt.Sprintf(format, args...)} }
 
 // A run is the state of one probe.
 type run struct {
@@ -150,7 +141,7 @@ func (r *run) step(ctx context.Context, p *Probe, s *Step) error {
 			if s.Ends {
 				return nil
 			}
-			return brokenf("the message could not be sent: %s", ending(err))
+			return r.brokenf("the message could not be sent: %s", ending(err))
 		}
 	}
 	if s.Await == "" {
@@ -187,12 +178,12 @@ func (r *run) await(ctx context.Context, c *Conn, s *Step) ([]byte, error) {
 		}
 		if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
 			r.result.Got = msg
-			return nil, brokenf("the response is not JSON")
+			return nil, r.brokenf("the response is not JSON")
 		}
 		last = msg
 		if never != nil && truth(ctx, never, msg) {
 			r.result.Got, r.result.Sent = msg, r.cause
-			return nil, brokenf("the peer sent this message")
+			return nil, r.brokenf("the peer sent this message")
 		}
 		if truth(ctx, await, msg) {
 			return msg, r.rest(bounded, c, never)
@@ -210,7 +201,7 @@ func (r *run) rest(ctx context.Context, c *Conn, never *jq.Program) error {
 			return nil
 		case err == nil && scan.Valid(msg, wire.DefaultMaxDepth) == nil && truth(ctx, never, msg):
 			r.result.Got, r.result.Sent = msg, r.cause
-			return brokenf("the peer sent this message")
+			return r.brokenf("the peer sent this message")
 		}
 	}
 	return nil
@@ -233,14 +224,15 @@ func (r *run) nothing(ctx, bounded context.Context, s *Step, last []byte, err er
 		return err
 	case over && s.Ends:
 		return nil
-	case s.Needed:
-		return &departure{"the peer did not answer a call", true}
+	case s.Needed: // the probe proves nothing
+		r.result.Skipped = "the peer did not answer a call"
+		return errKnown
 	case bounded.Err() != nil:
-		return brokenf("no response arrived within %v%s", r.t.AnswerTimeout, instead)
+		return r.brokenf("no response arrived within %v%s", r.t.AnswerTimeout, instead)
 	case over:
-		return brokenf("%s, without a response%s", strings.TrimSuffix(ending(err), " without a response"), instead)
+		return r.brokenf("%s, without a response%s", strings.TrimSuffix(ending(err), " without a response"), instead)
 	}
-	return brokenf("%s%s", ending(err), instead)
+	return r.brokenf("%s%s", ending(err), instead)
 }
 
 func (r *run) holds(ctx context.Context, s *Step, msg []byte) error {
@@ -250,7 +242,7 @@ func (r *run) holds(ctx context.Context, s *Step, msg []byte) error {
 			return err
 		}
 		if ok, err := p.Holds(ctx, msg); err != nil || !ok {
-			return brokenf("the peer sent a different response")
+			return r.brokenf("the peer sent a different response")
 		}
 	}
 	for name, program := range s.Keep {
