@@ -58,8 +58,7 @@ func build(doc any, pointer string, o Options) (*Schema, error) {
 			return s, nil
 		}
 		first = cmp.Or(first, err)
-		var invalid *jsonschema.SchemaValidationError
-		if !errors.As(err, &invalid) {
+		if _, ok := errors.AsType[*jsonschema.SchemaValidationError](err); !ok {
 			break
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"sync"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 	"rpcx/wire/schema"
@@ -147,13 +148,10 @@ func refersElsewhere(schema json.RawMessage) bool {
 }
 
 func (k *Checker) note(rule, method, pointer, message string) {
-	for _, r := range Rules {
-		if r.Name == rule {
-			k.found = append(k.found, validate.Problem{
-				Rule: rule, Level: r.Level, Section: Section, Method: method, Pointer: validate.Place(pointer), Message: r.Sentence + " But " + message,
-			})
-		}
-	}
+	r := wire.Find(Rules, func(r *Rule) bool { return r.Name == rule })
+	k.found = append(k.found, validate.Problem{
+		Rule: rule, Level: r.Level, Section: Section, Method: method, Pointer: validate.Place(pointer), Message: r.Sentence + " But " + message,
+	})
 }
 
 // Found returns the problems that were found since the last call. Their pointers refer to the catalog or, for
@@ -191,9 +189,7 @@ func (k *Checker) Result(ctx context.Context, method, contentType string, val js
 
 // fits checks val, and adds a problem under the rule if val does not match s. at is the pointer to val.
 func (k *Checker) fits(ctx context.Context, s *schema.Schema, rule, method, at string, val json.RawMessage) {
-	val = scan.OrNull(val)
-	var mis *schema.Mismatch
-	if err := s.Check(ctx, val); errors.As(err, &mis) {
+	if mis, ok := errors.AsType[*schema.Mismatch](s.Check(ctx, scan.OrNull(val))); ok {
 		k.note(rule, method, at+mis.Pointer, mis.Error())
 	}
 }

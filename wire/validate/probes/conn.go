@@ -109,9 +109,7 @@ type sessionUser struct {
 // later. The returned channel is closed when the connection ends.
 func (c *Conn) Listen() <-chan struct{} {
 	c.begin()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	return wire.Go(func() {
 		for {
 			msg, err := c.inner.Recv()
 			if err != nil {
@@ -122,8 +120,7 @@ func (c *Conn) Listen() <-chan struct{} {
 				c.refuse(msg)
 			}
 		}
-	}()
-	return ended
+	})
 }
 
 // Close ends the connection.

@@ -125,12 +125,10 @@ func (c *Codec) watchEnd(ctx context.Context, caller dialect.Caller) (<-chan err
 		return ended, func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	done := wire.Go(func() {
 		_, err := st.Next(ctx)
 		ended <- asEnd(err)
-	}()
+	})
 	return ended, func() {
 		cancel()
 		<-done

@@ -100,12 +100,10 @@ func (h *handler) keepAlive() (end func() error) {
 		h.Codec.Begin()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
+	done := wire.Go(func() {
 		defer wire.Guard()
-		defer close(done)
 		h.warn(h.Codec.KeepAlive(ctx, h.Caller))
-	}()
+	})
 	return func() error {
 		cancel()
 		<-done
