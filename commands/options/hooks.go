@@ -39,14 +39,6 @@ func (h *Hooks) Flags() []*cmdline.Flag {
 	}
 }
 
-// opening returns the hook of --on-open, or nil.
-func (h *Hooks) opening() (*hook.Answer, error) {
-	if h.onOpen == "" {
-		return nil, nil
-	}
-	return hook.ParseOnOpen(h.onOpen)
-}
-
 // suggestHook adds the fix to an error in --on that has only one correction.
 func suggestHook(l *cmdline.CommandLine, err error) error {
 	other, ok := errors.AsType[hook.Meant](err)

@@ -23,7 +23,7 @@ import (
 // Listening contains the flags that determine who may connect, and where rpcx writes the address.
 type Listening struct {
 	origins []string
-	token   tokenFile
+	token   string
 	public  bool
 	File    string // the file for the address, or ""
 }
@@ -32,7 +32,13 @@ type Listening struct {
 func (l *Listening) Flags() []*cmdline.Flag {
 	return []*cmdline.Flag{
 		cmdline.List(cmdline.GroupListen, "allow-origin", "", "accept connections from web pages of `ORIGIN`", &l.origins),
-		cmdline.Generic(cmdline.GroupListen, "token", "require the bearer token in `@FILE`", &l.token),
+		cmdline.Parsed(cmdline.GroupListen, "token", "", "require the bearer token in `@FILE`", func(text string) error {
+			if text == "" { // perhaps of an unset variable, which must not disable the token
+				return errors.New("it needs @FILE, not an empty value")
+			}
+			l.token = text
+			return nil
+		}),
 		cmdline.Bool(cmdline.GroupListen, "public", "", "accept clients from other machines without a token or client certificates", &l.public),
 		cmdline.Text(cmdline.GroupListen, "listening", "", "write the line with the bound address to `FILE`", &l.File),
 	}
@@ -45,26 +51,9 @@ func (c *Connection) Config(ctx context.Context, run *env.Env) (transport.Config
 		return cfg, err
 	}
 	cfg.AllowOrigin, cfg.Public = c.Listen.origins, c.Listen.public
-	cfg.Token, err = readSecret("--token", string(c.Listen.token))
+	cfg.Token, err = readSecret("--token", c.Listen.token)
 	return cfg, err
 }
-
-// A tokenFile is the value of --token.
-type tokenFile string
-
-// Set implements flag.Value. An empty value, perhaps of an unset variable, is an error, because it must not disable the
-// token.
-func (f *tokenFile) Set(text string) error {
-	if text == "" {
-		return errors.New("it needs @FILE, not an empty value")
-	}
-	*f = tokenFile(text)
-	return nil
-}
-
-func (f *tokenFile) Get() any { return string(*f) }
-
-func (f *tokenFile) String() string { return "" }
 
 // readSecret reads the value @FILE of a flag, or returns "" without the flag. A secret on a command line would be
 // visible to every user of the machine.
@@ -123,7 +112,9 @@ func (c *Connection) Await(run *env.Env) *session.Await {
 // runDialler runs the command that connects to the address at, and replaces {port} in its arguments. The command's
 // output goes to stderr. stop ends the command with its process group.
 func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err error) {
-	words := wire.Map(run.Line.Trailing, func(w string) string { return strings.ReplaceAll(w, "{port}", portOf(at)) })
+	e, _ := endpoint.Parse(at, "") // never fails for rpcx's own address
+	port := e.Address.Host[strings.LastIndexByte(e.Address.Host, ':')+1:]
+	words := wire.Map(run.Line.Trailing, func(w string) string { return strings.ReplaceAll(w, "{port}", port) })
 	says := run.Console.Writer(words[0])
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = says, says, env.CloseStepTimeout
@@ -145,16 +136,6 @@ func runDialler(run *env.Env, at string, giveUp func(error)) (stop func(), err e
 		p.End(env.CloseTimeout)
 		<-ended
 	}, nil
-}
-
-// portOf returns the port of an endpoint, or "".
-func portOf(at string) string {
-	e, err := endpoint.Parse(at, "")
-	if err != nil {
-		return ""
-	}
-	host := e.Address.Host
-	return host[strings.LastIndexByte(host, ':')+1:]
 }
 
 // stateKeyBytes is the minimum length of a state key.

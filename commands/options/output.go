@@ -81,7 +81,13 @@ func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output) (*format.Pipeline,
 	}
 	p := o.Options
 	p.Pretty = (screen.Terminal || o.Pretty) && !o.compact
-	p.Color, p.Terminal, p.Strings, p.Vars = screen.Color, screen.Terminal, o.strings(), vars
+	p.Color, p.Terminal, p.Vars = screen.Color, screen.Terminal, vars
+	switch {
+	case o.decode != "":
+		p.Strings = format.FromBase64
+	case o.rawStrings:
+		p.Strings = format.AsText
+	}
 	if o.expectCount >= 0 {
 		p.ExpectCount = &o.expectCount
 	}
@@ -90,17 +96,6 @@ func NewPrinter(run *env.Env, e endpoint.Endpoint, o *Output) (*format.Pipeline,
 		p.BeforeWrite = run.Console.Clear
 	}
 	return format.New(to, p)
-}
-
-// strings returns how to print strings.
-func (o *Output) strings() format.StringForm {
-	switch {
-	case o.decode != "":
-		return format.FromBase64
-	case o.rawStrings:
-		return format.AsText
-	}
-	return format.AsJSON
 }
 
 // decodes returns an error for flags that cannot be combined with --decode.

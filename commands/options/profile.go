@@ -12,24 +12,19 @@ import (
 	"rpcx/wire/redact"
 )
 
-// Apply sets flags to the values in p, the profile of the endpoint or nil, and in [default] of config.toml, that apply in
-// s. The command line takes precedence over the profile, and the profile over [default]. The profile's hooks follow the
-// hooks on the command line, and profileHeaders adds headers. Because commands share profiles, Apply ignores keys for
-// which the command has no flag, and traces keys that do not apply.
-func Apply(run *env.Env, p *profile.Profile, s Situation) error {
-	return applyWanted(run, p, s, func(*cmdline.Flag) bool { return true })
-}
-
 // ApplyTo is like Apply for the endpoint e of --to, but applies only the keys that help to reach e. Other keys are for
 // commands that call e, and flags of the same names may mean something else here.
 func ApplyTo(run *env.Env, e endpoint.Endpoint) error {
-	s := ForPeer(run.Line, e).With(e.Profile)
-	return applyWanted(run, e.Profile, s, func(f *cmdline.Flag) bool { return f.Group == cmdline.GroupConnection })
+	return Apply(run, e.Profile, ForPeer(run.Line, e).With(e.Profile), cmdline.GroupConnection)
 }
 
-func applyWanted(run *env.Env, p *profile.Profile, s Situation, wanted func(*cmdline.Flag) bool) error {
+// Apply sets flags to the values in p, the profile of the endpoint or nil, and in [default] of config.toml, that apply in
+// s. The command line takes precedence over the profile, and the profile over [default]. The profile's hooks follow the
+// hooks on the command line, and profileHeaders adds headers. Because commands share profiles, Apply ignores keys for
+// which the command has no flag, and traces keys that do not apply. With groups, it sets only flags of these groups.
+func Apply(run *env.Env, p *profile.Profile, s Situation, groups ...string) error {
 	if p != nil {
-		run.Profile = applicable(run, p, s, wanted)
+		run.Profile = applicable(run, p, s, groups)
 		redact.Sent(p.Secrets()...)
 		if err := apply(run, run.Profile, nil); err != nil {
 			return err
@@ -42,15 +37,15 @@ func applyWanted(run *env.Env, p *profile.Profile, s Situation, wanted func(*cmd
 	if defaults == nil || err != nil {
 		return err
 	}
-	return apply(run, applicable(run, defaults, s, wanted), run.Profile)
+	return apply(run, applicable(run, defaults, s, groups), run.Profile)
 }
 
-// applicable returns p with the wanted keys that apply in s. It traces those that do not apply.
-func applicable(run *env.Env, p *profile.Profile, s Situation, wanted func(*cmdline.Flag) bool) *profile.Profile {
+// applicable returns p with the keys of groups (nil: of all) that apply in s. It traces those that do not apply.
+func applicable(run *env.Env, p *profile.Profile, s Situation, groups []string) *profile.Profile {
 	q := *p
 	q.Settings = slices.DeleteFunc(slices.Clone(p.Settings), func(k profile.Setting) bool {
 		f := run.Line.Lookup(k.Key)
-		if f == nil || !wanted(f) {
+		if f == nil || groups != nil && !slices.Contains(groups, f.Group) {
 			return true
 		}
 		r := s.refusal(k.Key)

@@ -35,9 +35,11 @@ func ForSession(ctx context.Context, run *env.Env, c *Connection, h *Hooks) (ses
 	if err != nil {
 		return session.Options{}, err
 	}
-	onOpen, err := h.opening()
-	if err != nil {
-		return session.Options{}, err
+	var onOpen *hook.Answer
+	if h.onOpen != "" {
+		if onOpen, err = hook.ParseOnOpen(h.onOpen); err != nil {
+			return session.Options{}, err
+		}
 	}
 	note := noter(run)
 	cfg, err := c.Config(ctx, run)

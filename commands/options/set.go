@@ -128,9 +128,7 @@ func (h *Handshake) flags() []*cmdline.Flag {
 
 // Apply stores the flags in e and o. It returns an error for invalid values.
 func (h *Handshake) Apply(run *env.Env, e *endpoint.Endpoint, o *session.Options) (err error) {
-	if h.NoEnvironment || h.Shutdown != 0 {
-		e.Plugin = dialect.PluginOptions{NoEnvironment: h.NoEnvironment, ShutdownTimeout: time.Duration(h.Shutdown)}
-	}
+	e.Plugin = dialect.PluginOptions{NoEnvironment: h.NoEnvironment, ShutdownTimeout: time.Duration(h.Shutdown)}
 	o.Info, o.Resume = catalog.Info{Name: "rpcx", Version: env.Version()}, h.resume
 	_, o.Settings, err = h.Set.Split(run.Line, *e)
 	return err

@@ -111,14 +111,15 @@ func (s Situation) Check(l *cmdline.CommandLine) error {
 
 // fault returns the usage Fault for a flag that row r excludes.
 func (s *Situation) fault(l *cmdline.CommandLine, r *row, flag string) *wire.Fault {
-	switch name := s.session(); {
-	case r.needs == newConnection && name != "":
+	of := wire.Find(s.Dials, func(e *endpoint.Endpoint) bool { return e.Session != "" })
+	switch {
+	case r.needs == newConnection && of != nil:
 		there := flag
 		if flag == "strict" {
 			there = "noise 0"
 		}
-		return l.Usage("--%s is for opening a connection, but @%s is already connected", flag, name).
-			WithHint("use it where you open the session: rpcx connect ENDPOINT --session " + name + " --" + there + " …")
+		return l.Usage("--%s is for opening a connection, but @%s is already connected", flag, of.Session).
+			WithHint("use it where you open the session: rpcx connect ENDPOINT --session " + of.Session + " --" + there + " …")
 	case r.with != "":
 		return l.Usage("--%s needs %s", flag, r.with)
 	}
@@ -141,16 +142,6 @@ func (s *Situation) Settable() string {
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-// session returns the name of the command's session, or "".
-func (s *Situation) session() string {
-	for _, e := range s.Dials {
-		if e.Session != "" {
-			return e.Session
-		}
-	}
-	return ""
 }
 
 // A Condition is a row of the table in help and the manual: the flags apply if Needs is met.

@@ -107,8 +107,8 @@ var (
 var (
 	encrypted   = having("wss://, https:// or tls://", func(e endpoint.Endpoint) bool { return isOneOf(e, "wss", "https", "tls") })
 	spawned     = having("an exec: or ipc: endpoint", func(e endpoint.Endpoint) bool { return isOneOf(e, "exec", "ipc") })
-	socket      = dialled(having("an address, not a command", isSocket))
-	network     = dialled(having("tcp, tls, ws or http", isNetwork))
+	socket      = dialled(having("an address, not a command", func(e endpoint.Endpoint) bool { return isOneOf(e, "ws", "wss", "ws+unix", "http", "https", "http+unix", "tcp", "tls", "unix") }))
+	network     = dialled(having("tcp, tls, ws or http", func(e endpoint.Endpoint) bool { return isOneOf(e, "ws", "wss", "http", "https", "tcp", "tls") && e.Reversed != endpoint.Accept }))
 	web         = dialled(having("http, https, ws or wss", func(e endpoint.Endpoint) bool { return isOneOf(e, "http", "https", "ws", "wss") }))
 	headers     = dialled(having("a peer to connect to over HTTP, WebSocket or header framing", func(e endpoint.Endpoint) bool { return e.TakesHeaders() }))
 	pinged      = having("ws, tcp or tls", func(e endpoint.Endpoint) bool { return e.Socket == "" && schemes.Pings(e.Address) })
@@ -172,13 +172,8 @@ func probing(p *property) *property {
 // dialled restricts p to the endpoints to which rpcx connects.
 func dialled(p *property) *property {
 	return &property{says: p.says, holds: func(s *Situation) bool {
-		only := Situation{Dials: slices.Clone(s.Dials)}
-		for _, e := range s.Listens {
-			if e.Reversed == endpoint.Dial {
-				only.Dials = append(only.Dials, e)
-			}
-		}
-		return p.holds(&only)
+		reversed := slices.DeleteFunc(slices.Clone(s.Listens), func(e endpoint.Endpoint) bool { return e.Reversed != endpoint.Dial })
+		return p.holds(&Situation{Dials: slices.Concat(s.Dials, reversed)})
 	}}
 }
 
@@ -231,12 +226,4 @@ func (r row) not(command string) row {
 
 func isOneOf(e endpoint.Endpoint, schemes ...string) bool {
 	return e.Socket == "" && slices.Contains(schemes, e.Address.Scheme)
-}
-
-func isSocket(e endpoint.Endpoint) bool {
-	return isOneOf(e, "ws", "wss", "ws+unix", "http", "https", "http+unix", "tcp", "tls", "unix")
-}
-
-func isNetwork(e endpoint.Endpoint) bool {
-	return isOneOf(e, "ws", "wss", "http", "https", "tcp", "tls") && e.Reversed != endpoint.Accept
 }
