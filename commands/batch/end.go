@@ -99,7 +99,7 @@ func (f *flow) timeOut() {
 		j.pipelined = false
 		f.pipeline.Promote(j)
 	}
-	if !f.jobs.Stopped() {
+	if !f.jobs.stopped {
 		f.timer.Reset(next)
 	}
 }
@@ -108,7 +108,7 @@ func (f *flow) timeOut() {
 // started. Later lines have no output.
 func (f *flow) stop() {
 	f.mu.Lock()
-	if j, ok := f.jobs.Stop(); ok {
+	if j := f.jobs.stop(); j != nil {
 		f.failure(j, env.Cause(f.ctx, f.ctx.Err()))
 		f.end(j)
 	}

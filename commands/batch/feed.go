@@ -3,7 +3,6 @@ package batch
 import (
 	"slices"
 
-	"rpcx/commands/batch/schedule"
 	"rpcx/commands/env"
 	"rpcx/wire/scan"
 )
@@ -58,7 +57,7 @@ func (r *reader) take(n int64, line []byte) error {
 	}
 	r.read = append(r.read, j)
 	r.length += len(j.line)
-	if (len(r.read) == maxReadAtOnce || r.length >= schedule.AheadBytes) && !r.handIn() {
+	if (len(r.read) == maxReadAtOnce || r.length >= aheadBytes) && !r.handIn() {
 		return env.Cause(r.ctx, r.ctx.Err())
 	}
 	return nil
@@ -70,26 +69,26 @@ func (r *reader) handIn() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.queueRead()
-	if r.jobs.Ahead(1) {
+	if r.jobs.ahead(1) {
 		r.start()
-		for r.jobs.Ahead(2) && !r.jobs.Stopped() {
+		for r.jobs.ahead(2) && !r.jobs.stopped {
 			r.changed.Wait()
 		}
 	}
 	for len(r.spare) < maxReadAtOnce {
-		j, ok := r.jobs.Free()
-		if !ok {
+		j := r.jobs.reuse()
+		if j == nil {
 			j = &job{f: r.flow}
 			r.all = append(r.all, j)
 		}
 		r.spare = append(r.spare, j)
 	}
-	return !r.jobs.Stopped()
+	return !r.jobs.stopped
 }
 
 // queueRead queues the lines that were read. The caller holds the lock.
 func (r *reader) queueRead() {
-	r.jobs.Queue(r.read)
+	r.jobs.queue(r.read)
 	r.read, r.length = r.read[:0], 0
 }
 
@@ -107,7 +106,7 @@ func (r *reader) finish() {
 	r.startRead()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for !r.jobs.Done() {
+	for !r.jobs.done() {
 		r.changed.Wait()
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"rpcx/commands/batch/schedule"
 	"rpcx/commands/env"
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -34,7 +33,7 @@ type flow struct {
 
 	mu      sync.Mutex // guards the fields below
 	changed sync.Cond  // signals a shorter queue, or the end of all jobs
-	jobs    *schedule.Schedule[*job]
+	jobs    schedule
 	all     []*job
 	timer   *time.Timer // for the oldest call in the pipeline; nil without a time limit
 	failed  bool        // a response was an error
@@ -66,7 +65,7 @@ func (f *firstError) note(j *job, e *wire.Error) {
 // run reads lines, makes at most --jobs calls at once, and prints the responses in the order of the lines. With
 // --unordered, it prints them in the order of arrival.
 func (b *batch) run(ctx context.Context) (failed, err error) {
-	f := &flow{b: b, jobs: schedule.New[*job](b.jobs, b.unordered)}
+	f := &flow{b: b, jobs: schedule{atOnce: b.jobs, unordered: b.unordered}}
 	f.ctx, f.cancel = context.WithCancelCause(ctx)
 	defer f.cancel(nil)
 	var done func()
@@ -116,7 +115,7 @@ func (f *flow) advanceLoop(ended <-chan struct{}) {
 func (f *flow) start() {
 	sent := false
 	var now time.Time
-	for j, ok := f.jobs.Start(); ok; j, ok = f.jobs.Start() {
+	for j := f.jobs.run(); j != nil; j = f.jobs.run() {
 		switch {
 		case j.bad != nil:
 			f.failure(j, j.bad)
@@ -136,7 +135,7 @@ func (f *flow) start() {
 	if sent {
 		f.pipeline.Flush()
 	}
-	if !f.jobs.Ahead(2) {
+	if !f.jobs.ahead(2) {
 		f.changed.Broadcast()
 	}
 }
@@ -199,7 +198,7 @@ func (f *flow) advance() {
 			f.failed = f.failed || j.refused
 			f.end(j)
 		}
-		ready := f.jobs.Ready()
+		ready := f.jobs.next()
 		if len(ready) == 0 {
 			break
 		}
@@ -209,11 +208,11 @@ func (f *flow) advance() {
 		}
 		any = true
 		f.mu.Lock()
-		f.jobs.Printed()
+		f.jobs.printed()
 		f.start()
 	}
 	f.start()
-	if f.jobs.AllPrinted() || f.jobs.Stopped() {
+	if f.jobs.unprinted == 0 || f.jobs.stopped {
 		f.changed.Broadcast()
 	}
 	f.mu.Unlock()
@@ -224,7 +223,7 @@ func (f *flow) advance() {
 
 // emit prints the output of j, if any. An error ends the batch.
 func (f *flow) emit(j *job) {
-	if !j.hasOne || f.broken != nil {
+	if len(j.answer) == 0 || f.broken != nil {
 		return
 	}
 	_, err := f.b.Print.Print(f.printCtx, &wire.Message{Raw: j.answer}, &wire.Event{Kind: wire.Data, Data: j.answer})
@@ -237,5 +236,5 @@ func (f *flow) emit(j *job) {
 // end records that j has ended. The caller holds the lock.
 func (f *flow) end(j *job) {
 	j.ended, j.pipelined = true, false
-	f.jobs.End(j)
+	f.jobs.end(j)
 }

@@ -25,10 +25,9 @@ type job struct {
 	pipelined bool // the call is in the pipeline
 	sent      time.Time
 
-	answer  []byte
-	hasOne  bool // j has a response; false if the batch ended first
-	refused bool // the response is an error from the peer
-	ended   bool // the job has ended
+	answer  []byte // the response; empty if the batch ended first
+	refused bool   // the response is an error from the peer
+	ended   bool   // the job has ended
 }
 
 // keptBytes bounds the memory that the next line reuses.
@@ -54,14 +53,8 @@ func (j *job) answerWith(member string, value json.RawMessage) {
 	line := scan.AppendObject(j.answer[:0])
 	line.Add("id", j.id)
 	line.Compact(member, value)
-	j.answer, j.hasOne = line.End(), true
+	j.answer = line.End()
 }
-
-// Ended reports whether the job has ended.
-func (j *job) Ended() bool { return j.ended }
-
-// Size returns the size of the line.
-func (j *job) Size() int { return len(j.line) }
 
 // Answered implements dialect.PipelinedCall.
 func (j *job) Answered(m *wire.Message) bool {
