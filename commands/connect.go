@@ -95,9 +95,13 @@ func runConnect(ctx context.Context, run *env.Env, o *connectOptions) error {
 		return run.Line.Usage("--count, --until and --for need stdin from a pipe; end the prompt with Ctrl-D")
 	}
 	o.StartTimer(cl)
-	o.Lasts = true
+	o.Lasts, o.Raw = true, true
 	opened := false
-	err = request.ConverseRaw(ctx, run, cl, e, &o.Client, func(conv session.Conversation, pipe relay.RawPipe) error {
+	err = request.Converse(run, cl, e, &o.Client, nil, func(conv session.Conversation) error {
+		pipe, err := conv.Raw()
+		if err != nil {
+			return err
+		}
 		opened = true
 		if interactive {
 			return prompt.Run(prompt.Options{

@@ -48,7 +48,7 @@ func Run(ctx context.Context, r *request.Request, jobs int64, unordered bool) er
 		b.lines = env.NewLines(cl.Ctx)
 		r.Client.Own = b.lines.MethodAt("method")
 	}
-	return request.Converse(ctx, r.Env, cl, r.Endpoint, r.Client, r.Catalog, func(conv session.Conversation) error {
+	return request.Converse(r.Env, cl, r.Endpoint, r.Client, r.Catalog, func(conv session.Conversation) error {
 		b.conv, b.types = conv, b.newTyper(conv)
 		if r.Params.DryRun {
 			return b.dryRun(cl.Ctx)

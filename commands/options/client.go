@@ -27,6 +27,7 @@ type Client struct {
 	// Own returns the method of the user's first call, which the handshake leaves to the user
 	// (dialect.HandshakeOptions). Without it, rpcx makes the whole handshake.
 	Own     func(ctx context.Context) string
+	Raw     bool          // the command reads and writes all messages itself
 	Resends bool          // --wait applies to each message, not to the whole conversation
 	Lasts   bool          // a response may take any time; a missing one causes a warning
 	Listen  time.Duration // bounds the wait for a first message that may reveal the peer's dialect; 0 for no wait

@@ -14,27 +14,11 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
-	"rpcx/wire/session/relay"
 )
 
 // Converse opens a connection, runs work on it and closes it. cl bounds the whole conversation, and Converse stops cl
 // at the end. The idle timer restarts when the connection is open.
-func Converse(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, work func(session.Conversation) error) error {
-	return converse(run, cl, e, c, cat, false, work)
-}
-
-// ConverseRaw is like Converse, but for work that reads and writes all messages itself.
-func ConverseRaw(ctx context.Context, run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, work func(session.Conversation, relay.RawPipe) error) error {
-	return converse(run, cl, e, c, nil, true, func(conv session.Conversation) error {
-		pipe, err := conv.Raw()
-		if err != nil {
-			return err
-		}
-		return work(conv, pipe)
-	})
-}
-
-func converse(run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, work func(session.Conversation) error) (err error) {
+func Converse(run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, work func(session.Conversation) error) (err error) {
 	defer cl.Stop()
 	defer run.BoundOutput(cl.Ctx)()
 	if e.Reversed == endpoint.Accept {
@@ -44,7 +28,7 @@ func converse(run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Cl
 	defer func() { err = sniffer.Explain(err) }()
 	var conv session.Conversation
 	err = untilReached(run, cl, func() (err error) {
-		conv, err = open(cl, run, e, c, cat, raw, sniffer)
+		conv, err = open(cl, run, e, c, cat, sniffer)
 		return err
 	})
 	if err != nil {

@@ -42,7 +42,7 @@ func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *opt
 	cl := o.Time.Deadline(ctx, options.DefaultIdle)
 	run.OnMessage = cl.Touch // discovery may need a request for each module
 	opened := false
-	err = Converse(ctx, run, cl, e, o, nil, func(conv session.Conversation) error {
+	err = Converse(run, cl, e, o, nil, func(conv session.Conversation) error {
 		opened = true
 		spec := all.Named(conv.Dialect())
 		if brief && name == "" && spec.Discovery.ByModule() {

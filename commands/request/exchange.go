@@ -23,52 +23,55 @@ type exchange struct {
 	*Request
 	ctx      context.Context // the context with the options of the command
 	deadline *env.Deadline
+	untyped  bool // op needs the peer's description of the method
+	op       dialect.Op
+	cat      *catalog.Catalog // has typed the params of op; may be nil
 	opened   bool
 	last     *ResponsePrinter // the stream of the last attempt, or nil
 }
 
-// prepare returns a function that makes the operation on an open connection, or nil if no connection is needed.
-func (x *exchange) prepare() (prepareFunc, error) {
+// prepare makes the operation if that needs no connection. done reports that no connection is needed at all.
+func (x *exchange) prepare() (done bool, err error) {
 	x.Client.First = x.Read.Watch
-	if needsConnection(x.Endpoint, x.Catalog, x.Args, x.Params) {
-		return x.fromPeer, CheckName(x.Env, x.Endpoint, x.Args[0], x.Op.Kind == dialect.Subscribe, x.Params)
+	if x.untyped = needsConnection(x.Endpoint, x.Catalog, x.Args, x.Params); x.untyped {
+		return false, CheckName(x.Env, x.Endpoint, x.Args[0], x.Op.Kind == dialect.Subscribe, x.Params)
 	}
-	op, names, err := x.operation(x.Catalog)
+	x.cat = x.Catalog
+	names, err := x.operation()
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	WarnTypos(x.Env, op.Method, names)
+	WarnTypos(x.Env, x.op.Method, names)
 	if x.Params.DryRun {
 		if len(x.Args) > 0 {
 			noteUntyped(x.Env, x.Endpoint, x.Catalog, x.Params)
 		}
-		return nil, DryRun(x.ctx, nil, x.Endpoint, op)
+		return true, DryRun(x.ctx, nil, x.Endpoint, x.op)
 	}
-	if x.Read.Answers, err = x.Cache.For(x.ctx, x.Env, x.Endpoint, op, &x.Client.Conn); err != nil {
-		return nil, err
+	if x.Read.Answers, err = x.Cache.For(x.ctx, x.Env, x.Endpoint, x.op, &x.Client.Conn); err != nil {
+		return false, err
 	}
 	if found, err := x.Read.Answers.Find(x.ctx, x.Print); found || err != nil {
-		return nil, errors.Join(err, x.Print.Finish())
+		return true, errors.Join(err, x.Print.Finish())
 	}
 	if x.Read.Stream && x.Read.Watch == nil {
-		x.Client.First = &op
+		x.Client.First = &x.op
 	}
-	return func(context.Context, session.Conversation) (typedOp, error) {
-		return typedOp{op: op, cat: x.Catalog}, nil
-	}, nil
+	return false, nil
 }
 
-// operation returns the operation to send, with params that cat types, and the params that cat does not describe. cat may be
-// nil. A dry run shows a job as a plain call.
-func (x *exchange) operation(cat *catalog.Catalog) (op dialect.Op, undescribed []schema.Undescribed, err error) {
-	op = x.Op
+// operation makes the operation to send, with params that x.cat types. It returns the params that x.cat does not describe.
+// A dry run shows a job as a plain call.
+func (x *exchange) operation() (undescribed []schema.Undescribed, err error) {
+	op := &x.op
+	*op = x.Op
 	if len(x.Args) > 0 {
 		op.Method = x.Args[0]
 		if op.Extra, err = x.members(); err != nil {
-			return op, nil, err
+			return nil, err
 		}
-		if undescribed, err = FillParams(x.ctx, x.Env, x.Endpoint, &op, x.Args[1:], x.Params, cat); err != nil {
-			return op, nil, err
+		if undescribed, err = FillParams(x.ctx, x.Env, x.Endpoint, op, x.Args[1:], x.Params, x.cat); err != nil {
+			return nil, err
 		}
 		if len(op.Funcs) > 0 {
 			op.Known, err = x.Client.Hooks.Describing(slices.Collect(maps.Values(op.Funcs)))
@@ -80,7 +83,7 @@ func (x *exchange) operation(cat *catalog.Catalog) (op dialect.Op, undescribed [
 			op.Extra = jobs.Call
 		}
 	}
-	return op, undescribed, err
+	return undescribed, err
 }
 
 // members returns the extra top-level members, or nil.
@@ -100,37 +103,34 @@ func (x *exchange) converse(work func(session.Conversation) error) error {
 		x.Env.OnMessage = x.deadline.Touch
 	}
 	x.Stop.StartTimer(x.deadline)
-	return Converse(x.ctx, x.Env, x.deadline, x.Endpoint, x.Client, x.Catalog, func(conv session.Conversation) error {
+	return Converse(x.Env, x.deadline, x.Endpoint, x.Client, x.Catalog, func(conv session.Conversation) error {
 		x.opened = true
 		return work(conv)
 	})
 }
 
 // send makes the operation, sends it and prints the response. It includes retries.
-func (x *exchange) send(conv session.Conversation, prepare prepareFunc) error {
+func (x *exchange) send(conv session.Conversation) error {
 	if x.First > 0 {
 		x.deadline.FirstMessage(x.First)
 	}
-	var p typedOp
-	err := untilReached(x.Env, x.deadline, func() (err error) {
-		p, err = prepare(x.deadline.Ctx, conv)
-		return err
-	})
-	switch {
-	case err != nil:
-		return err
-	case x.Params.DryRun:
-		return DryRun(x.deadline.Ctx, conv, x.Endpoint, p.op)
-	case p.op.Kind == dialect.Notify:
-		return untilReached(x.Env, x.deadline, func() error {
-			return env.Cause(x.deadline.Ctx, conv.Notify(x.deadline.Ctx, p.op))
-		})
+	ctx := x.deadline.Ctx
+	if x.untyped {
+		if err := untilReached(x.Env, x.deadline, func() error { return x.fromPeer(ctx, conv) }); err != nil {
+			return err
+		}
 	}
-	err = x.Retries.retry(x.Env, x.deadline, x.Endpoint.Address.IsHTTP(), func() error {
+	switch {
+	case x.Params.DryRun:
+		return DryRun(ctx, conv, x.Endpoint, x.op)
+	case x.op.Kind == dialect.Notify:
+		return untilReached(x.Env, x.deadline, func() error { return env.Cause(ctx, conv.Notify(ctx, x.op)) })
+	}
+	err := x.Retries.retry(x.Env, x.deadline, x.Endpoint.Address.IsHTTP(), func() error {
 		x.last = NewResponsePrinter(x.Env, conv, x.Print, x.deadline)
-		x.last.ReadOptions, x.last.Catalog = x.Read, p.cat
-		x.last.Method = cmp.Or(x.last.Method, p.op.Method)
-		return x.last.Do(p.op)
+		x.last.ReadOptions, x.last.Catalog = x.Read, x.cat
+		x.last.Method = cmp.Or(x.last.Method, x.op.Method)
+		return x.last.Do(x.op)
 	})
 	switch {
 	case x.Explain != nil:

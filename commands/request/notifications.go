@@ -11,11 +11,10 @@ import (
 // A notificationPrinter prints the notifications during a call (call --method). It prints all notifications that
 // arrived before the response, and stops before the response is printed.
 type notificationPrinter struct {
-	consumer *ResponsePrinter
-	stream   dialect.Stream
-	stop     context.CancelFunc
-	done     chan struct{}
-	err      error // the error of printing or of an expectation, valid after done
+	stream dialect.Stream
+	stop   context.CancelFunc
+	done   <-chan struct{}
+	err    error // the error of printing or of an expectation, valid after done
 }
 
 // startNotifications starts printing the messages for ReadOptions.Notifications, if set.
@@ -28,27 +27,25 @@ func (c *ResponsePrinter) startNotifications() error {
 		return env.Cause(c.deadline.Ctx, err)
 	}
 	ctx, stop := context.WithCancel(c.deadline.Ctx)
-	b := &notificationPrinter{consumer: c, stream: st, stop: stop, done: make(chan struct{})}
+	b := &notificationPrinter{stream: st, stop: stop}
 	c.notifications = b
-	go func() {
+	b.done = wire.Go(func() {
 		defer wire.Guard()
-		defer close(b.done)
 		for b.err == nil {
 			m, err := st.Next(ctx)
 			if err != nil {
 				return
 			}
-			if b.err = b.print(m); b.err == nil {
+			if b.err = c.printNotification(m); b.err == nil {
 				c.print.Idle()
 			}
 		}
 		c.deadline.Cancel(b.err) // the end of the output ends the call
-	}()
+	})
 	return nil
 }
 
-func (b *notificationPrinter) print(m wire.Message) error {
-	c := b.consumer
+func (c *ResponsePrinter) printNotification(m wire.Message) error {
 	c.deadline.Touch()
 	ev, err := dialect.EventOf(c.conv, m)
 	if err != nil {
@@ -75,7 +72,7 @@ func (c *ResponsePrinter) finishNotifications() error {
 		if err != nil {
 			break
 		}
-		b.err = b.print(m)
+		b.err = c.printNotification(m)
 	}
 	cancelStream(ctx, b.stream)
 	return b.err

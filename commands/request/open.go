@@ -115,20 +115,19 @@ func SameVersion(name, version string) error {
 	}
 }
 
-// open connects with a client's flags. raw selects all messages, for connect. If a signal or a timeout caused the
-// error, open returns that cause.
-func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, raw bool, sniffer *env.Sniffer) (session.Conversation, error) {
+// open connects with a client's flags. If a signal or a timeout caused the error, open returns that cause.
+func open(cl *env.Deadline, run *env.Env, e endpoint.Endpoint, c *options.Client, cat *catalog.Catalog, sniffer *env.Sniffer) (session.Conversation, error) {
 	ctx := cl.Ctx
 	o, err := options.ForSession(ctx, run, &c.Conn, &c.Hooks)
 	if err != nil {
 		return nil, err
 	}
-	o.Raw, o.Catalog, o.Reconnect, o.First = raw, cat, c.Reconnect.Options(run, &c.Conn), c.First
+	o.Raw, o.Catalog, o.Reconnect, o.First = c.Raw, cat, c.Reconnect.Options(run, &c.Conn), c.First
 	o.Own = c.Own
-	if raw || c.Resends {
+	if c.Raw || c.Resends {
 		o.Resend = Resend(run, cl.Touch)
 	}
-	if !raw && !readsLogs(run, o.Hooks) {
+	if !c.Raw && !readsLogs(run, o.Hooks) {
 		o.Logs = ""
 	}
 	if err := c.Handshake.Apply(run, &e, &o); err != nil {

@@ -103,13 +103,15 @@ func (c *ResponsePrinter) check(ctx context.Context, ev *wire.Event) error {
 			return nil
 		}
 	}
-	if err := c.result.Check(ctx, data); err != nil {
-		if ctx.Err() != nil {
-			return env.Cause(ctx, err)
-		}
-		return unfit(c.Method, err)
+	err := c.result.Check(ctx, data)
+	if err == nil || ctx.Err() != nil {
+		return env.Cause(ctx, err)
 	}
-	return nil
+	return &wire.Fault{
+		Kind: wire.Expectation, Method: c.Method, Err: err,
+		Message: "the result of " + format.CleanLine(c.Method) + " does not match the peer's schema: " + err.Error(),
+		Hint:    "accept it with --no-check",
+	}
 }
 
 // failure handles an error event in the response to id. The event meets an expectation or is the outcome.

@@ -63,14 +63,13 @@ func readParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, method s
 		if cat.Method(method) == nil {
 			method = e.Spec().Names.OnWire(method)
 		}
-		typer, err := params.ForMethod(cat, Conventions(cat), method, run.Console.Warn)
+		var err error
+		po.Typer, err = params.ForMethod(cat, Conventions(cat), method, run.Console.Warn)
 		switch {
-		case err != nil && p.Catalog == "" && cat.Method(method) != nil: // the peer's schema is unusable
+		case err != nil && p.Catalog == "": // the peer's schema is unusable
 			run.Console.Warn(err.Error() + ": left unchecked")
 		case err != nil:
-			return params.Result{}, suggest.Method(run, err, method, cat)
-		default:
-			po.Typer = typer
+			return params.Result{}, err
 		}
 	}
 	r, err := params.Parse(ctx, args, po)

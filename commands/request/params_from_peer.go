@@ -11,22 +11,10 @@ import (
 	"rpcx/commands/params"
 	"rpcx/commands/suggest"
 	"rpcx/format"
-	"rpcx/wire"
 	"rpcx/wire/catalog"
-	"rpcx/wire/dialect"
-	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session"
 )
-
-// A typedOp is an operation with the catalog that typed its params.
-type typedOp struct {
-	op  dialect.Op
-	cat *catalog.Catalog // may be nil
-}
-
-// A prepareFunc makes the operation on an open connection.
-type prepareFunc func(context.Context, session.Conversation) (typedOp, error)
 
 // needsConnection reports whether args (METHOD first) need the peer's description of the method.
 func needsConnection(e endpoint.Endpoint, cat *catalog.Catalog, args []string, p options.Params) bool {
@@ -76,20 +64,19 @@ func CheckName(run *env.Env, e endpoint.Endpoint, method string, subscribe bool,
 
 // fromPeer makes the operation of x.Args with the types in the peer's catalog. If the params do not match or have unknown
 // names, it requests the catalog again, because the catalog may come from a cache and describe an earlier process.
-func (x *exchange) fromPeer(ctx context.Context, conv session.Conversation) (typedOp, error) {
-	cat, err := x.typing(ctx, conv)
-	if err != nil {
-		return typedOp{}, err
+func (x *exchange) fromPeer(ctx context.Context, conv session.Conversation) (err error) {
+	if x.cat, err = x.typing(ctx, conv); err != nil {
+		return err
 	}
-	op, names, err := x.operation(cat)
-	if (err != nil || len(names) > 0) && cat != nil && cat != x.Catalog && !params.WantStdin(x.Args) {
-		if now, nerr := conv.Typing(ctx, x.Args[0]); nerr == nil && now != nil && !sameCatalog(now, cat) {
-			cat = now
-			op, names, err = x.operation(cat)
+	names, err := x.operation()
+	if (err != nil || len(names) > 0) && x.cat != nil && !params.WantStdin(x.Args) {
+		if now, nerr := conv.Typing(ctx, x.Args[0]); nerr == nil && now != nil && !sameCatalog(now, x.cat) {
+			x.cat = now
+			names, err = x.operation()
 		}
 	}
 	WarnTypos(x.Env, x.Args[0], names)
-	return typedOp{op: op, cat: cat}, err
+	return err
 }
 
 func sameCatalog(a, b *catalog.Catalog) bool {
@@ -98,45 +85,21 @@ func sameCatalog(a, b *catalog.Catalog) bool {
 	return xerr == nil && yerr == nil && bytes.Equal(x, y)
 }
 
-// typing returns the catalog that types the params: the user's, or else the peer's.
-func (x *exchange) typing(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
-	if x.Catalog != nil || !x.Endpoint.Spec().Params.Typed {
-		return x.Catalog, nil
-	}
-	if x.Params.DryRun {
-		return x.dryTyping(ctx, conv)
-	}
-	cat, err := conv.Typing(ctx, x.Args[0])
-	return cat, env.Cause(ctx, err)
-}
-
 // descriptionTimeout bounds the wait for the peer's description of a method in commands that do not require one.
 const descriptionTimeout = 3 * time.Second
 
-// dryTyping is like typing, but for a dry run. It waits at most descriptionTimeout.
-func (x *exchange) dryTyping(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
-	limited, done := context.WithTimeout(ctx, descriptionTimeout)
-	defer done()
+// typing returns the peer's catalog, which types the params. For a dry run, it waits at most descriptionTimeout.
+func (x *exchange) typing(ctx context.Context, conv session.Conversation) (*catalog.Catalog, error) {
+	limited := ctx
+	if x.Params.DryRun {
+		var done context.CancelFunc
+		limited, done = context.WithTimeout(ctx, descriptionTimeout)
+		defer done()
+	}
 	cat, err := conv.Typing(limited, x.Args[0])
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		x.Env.Console.Warn("the peer did not describe " + format.CleanLine(x.Args[0]) + " within " + descriptionTimeout.String() + "; parameters are not checked")
 		return nil, nil
 	}
 	return cat, env.Cause(ctx, err)
-}
-
-// expectResult checks results against the schema of method in the catalog, if peers of this dialect have catalogs.
-func (c *ResponsePrinter) expectResult(method string) {
-	if c.CheckResult && c.Catalog != nil && all.Named(c.conv.Dialect()).Params.Typed {
-		c.result = params.ForResult(c.Catalog, method, c.env.Console.Warn)
-	}
-}
-
-// unfit returns the Fault for a result that does not match its schema.
-func unfit(method string, err error) error {
-	return &wire.Fault{
-		Kind: wire.Expectation, Method: method, Err: err,
-		Message: "the result of " + format.CleanLine(method) + " does not match the peer's schema: " + err.Error(),
-		Hint:    "accept it with --no-check",
-	}
 }

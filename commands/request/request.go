@@ -57,12 +57,11 @@ func New(run *env.Env, client *options.Client, e endpoint.Endpoint, p options.Pa
 // Do makes the request and returns the outcome of the command.
 func (r *Request) Do(ctx context.Context) error {
 	x := &exchange{Request: r, ctx: ctx}
-	prepare, err := x.prepare()
-	if prepare == nil || err != nil {
+	if done, err := x.prepare(); done || err != nil {
 		return err
 	}
-	err = x.converse(func(conv session.Conversation) error {
-		err := x.send(conv, prepare)
+	err := x.converse(func(conv session.Conversation) error {
+		err := x.send(conv)
 		if x.last == nil || r.Read.Stream {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rpcx/commands/env"
+	"rpcx/commands/params"
 	"rpcx/commands/suggest"
 	"rpcx/format"
 	"rpcx/wire"
@@ -101,7 +102,9 @@ func (c *ResponsePrinter) do(op dialect.Op) error {
 	if err != nil || st == nil { // a message without an id has no response
 		return env.Cause(c.deadline.Ctx, err)
 	}
-	c.expectResult(op.Method)
+	if c.CheckResult && c.Catalog != nil && all.Named(c.conv.Dialect()).Params.Typed {
+		c.result = params.ForResult(c.Catalog, op.Method, c.env.Console.Warn)
+	}
 	return c.Read(st)
 }
 

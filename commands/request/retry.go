@@ -42,8 +42,8 @@ func (r Retries) retry(run *env.Env, d *env.Deadline, posts bool, attempt func()
 		}
 		wait := max(pause, retryAfter(f))
 		run.Console.Note(fmt.Sprintf("%s; retrying in %v", f.Message, wait))
-		if err := sleep(d, wait); err != nil {
-			return withLast(err, f)
+		if err := sleep(d, wait, f); err != nil {
+			return err
 		}
 		pause = min(2*pause, longestPause)
 	}
@@ -89,20 +89,11 @@ func untilReached(run *env.Env, d *env.Deadline, attempt func() error) error {
 			return err
 		}
 		run.Verbose(fmt.Sprintf("%s; retrying in %v", f.Message, wait.Round(time.Millisecond)))
-		if err := sleep(d, wait); err != nil {
-			return withLast(err, f)
+		if err := sleep(d, wait, f); err != nil {
+			return err
 		}
 		d.Touch() // --idle starts when the peer is reached
 	}
-}
-
-// withLast adds the last attempt's failure to the timeout that ended the wait for the next attempt.
-func withLast(err error, last *wire.Fault) error {
-	f := wire.AsFault(err)
-	if f == nil || f.Kind != wire.Timeout || f.Hint != "" {
-		return err
-	}
-	return f.WithHint(last.Message)
 }
 
 // WaitReached is like untilReached, but for a command that bounds its own time.
@@ -133,14 +124,15 @@ func Resend(run *env.Env, touch func()) func(ctx context.Context, attempt func()
 	}
 }
 
-// sleep waits for t, or returns why d ended first.
-func sleep(d *env.Deadline, t time.Duration) error {
-	timer := time.NewTimer(t)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
+// sleep waits for t after the failure last, or returns why d ended first. A timeout has last as its hint.
+func sleep(d *env.Deadline, t time.Duration, last *wire.Fault) error {
+	if wire.Sleep(d.Ctx, t) {
 		return nil
-	case <-d.Ctx.Done():
-		return env.Cause(d.Ctx, d.Ctx.Err())
 	}
+	err := env.Cause(d.Ctx, d.Ctx.Err())
+	f := wire.AsFault(err)
+	if f == nil || f.Kind != wire.Timeout || f.Hint != "" {
+		return err
+	}
+	return f.WithHint(last.Message)
 }

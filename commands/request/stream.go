@@ -65,62 +65,63 @@ func (c *ResponsePrinter) endStream(err error) error {
 	return err
 }
 
-// A trigger is the request that accompanies --method or --select. Only its failure matters. It discards the items of its
-// stream, because the watch also receives them.
-type trigger struct {
-	stream dialect.Stream
-	stop   context.CancelFunc
-	done   chan struct{}
-	failed error // the failure of the request or, with WatchEnds, of its exchange; valid after done
-}
-
-// doWatching prints the messages for c.Watch. If op has a method, it sends op as the trigger.
+// doWatching prints the messages for c.Watch. If op has a method, it sends op, the trigger, which accompanies --method or
+// --select. Its outcome is that of the watch, unless the response to op is an error, or the connection was lost before it
+// or, with WatchEnds, before the end of the exchange.
 func (c *ResponsePrinter) doWatching(op dialect.Op) error {
-	st, err := c.conv.Open(c.deadline.Ctx, *c.Watch)
+	watch, err := c.conv.Open(c.deadline.Ctx, *c.Watch)
 	if err != nil {
 		return c.endStream(env.Cause(c.deadline.Ctx, err))
 	}
 	if op.Method == "" {
-		return c.endStream(c.Read(st))
+		return c.endStream(c.Read(watch))
 	}
-	t, err := startTrigger(c, op, st)
+	st, err := c.conv.Open(c.deadline.Ctx, op)
 	if err != nil {
 		return c.endStream(env.Cause(c.deadline.Ctx, err))
 	}
-	return t.end(c, c.endStream(c.Read(st)))
+	ctx, stop := context.WithCancel(c.deadline.Ctx)
+	var triggered error
+	done := wire.Go(func() {
+		defer wire.Guard()
+		triggered = c.trigger(ctx, op.Method, st, watch)
+	})
+	err = c.endStream(c.Read(watch))
+	stop()
+	<-done
+	c.cancel(st)
+	failed := wire.AsFault(triggered)
+	if c.state != lost || failed == nil {
+		return err
+	}
+	if failed.Kind == wire.RPCError {
+		suggest.Call(c.env, failed, nil, false)
+	}
+	return failed
 }
 
-// startTrigger sends op. If op fails, and not because the connection closed, c.deadline is cancelled with the failure.
-// If op has opened a stream, watch ends with that stream, and with WatchEnds with the exchange of op.
-func startTrigger(c *ResponsePrinter, op dialect.Op, watch dialect.Stream) (*trigger, error) {
-	st, err := c.conv.Open(c.deadline.Ctx, op)
-	if err != nil {
-		return nil, err
+// trigger reads st, the stream of the trigger, and returns the failure of the request or, with WatchEnds, of its exchange.
+// It discards the items, because the watch also receives them. If the request fails, and not because the connection
+// closed, c.deadline is cancelled with the failure. If the request has opened a stream, watch ends with that stream, and
+// with WatchEnds with the exchange.
+func (c *ResponsePrinter) trigger(ctx context.Context, method string, st, watch dialect.Stream) error {
+	opened, failed := answered(ctx, st, method)
+	if f := wire.AsFault(failed); f != nil && f.Kind != wire.Closed { // earlier messages are still printed
+		c.deadline.Cancel(f)
 	}
-	ctx, stop := context.WithCancel(c.deadline.Ctx)
-	s := &trigger{stream: st, stop: stop, done: make(chan struct{})}
-	go func() {
-		defer wire.Guard()
-		defer close(s.done)
-		var opened bool
-		opened, s.failed = answered(ctx, st, op.Method)
-		if f := wire.AsFault(s.failed); f != nil && f.Kind != wire.Closed { // earlier messages are still printed
-			c.deadline.Cancel(f)
+	err := failed
+	for ; err == nil; _, err = st.Next(ctx) {
+		c.deadline.Touch()
+	}
+	if (c.WatchEnds || opened && err == io.EOF) && ctx.Err() == nil {
+		if err != io.EOF && !errors.Is(err, wire.ErrResponseEnded) {
+			failed = err
 		}
-		err := s.failed
-		for ; err == nil; _, err = st.Next(ctx) {
-			c.deadline.Touch()
+		if err := dialect.Finish(ctx, watch); err != nil {
+			c.deadline.Cancel(err)
 		}
-		if (c.WatchEnds || opened && err == io.EOF) && ctx.Err() == nil {
-			if err != io.EOF && !errors.Is(err, wire.ErrResponseEnded) {
-				s.failed = err
-			}
-			if err := dialect.Finish(ctx, watch); err != nil {
-				c.deadline.Cancel(err)
-			}
-		}
-	}()
-	return s, nil
+	}
+	return failed
 }
 
 // answered waits for the first response in st and returns its failure. opened reports that it has opened a stream.
@@ -133,22 +134,6 @@ func answered(ctx context.Context, st dialect.Stream, method string) (opened boo
 		return false, rpcFault(method, m.Err.Clone())
 	}
 	return m.Kind == wire.Response && !m.Final, nil
-}
-
-// end cancels the request's stream. err is the outcome of the watch, unless the response is an error, or the connection
-// was lost before it or, with WatchEnds, before the end of the exchange.
-func (s *trigger) end(c *ResponsePrinter, err error) error {
-	s.stop()
-	<-s.done
-	failed := wire.AsFault(s.failed)
-	c.cancel(s.stream)
-	if c.state != lost || failed == nil {
-		return err
-	}
-	if failed.Kind == wire.RPCError {
-		suggest.Call(c.env, failed, nil, false)
-	}
-	return failed
 }
 
 // settleUnhandled bounds the wait for hooks to handle the last notifications.

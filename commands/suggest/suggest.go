@@ -149,17 +149,6 @@ func Name(run *env.Env, f *wire.Fault, name string, names []string) {
 	exact(run, f, catalog.Nearest(name, names))
 }
 
-// Method adds the most similar method of a catalog to a failure.
-func Method(run *env.Env, err error, method string, cat *catalog.Catalog) error {
-	f := wire.AsFault(err)
-	if f == nil || cat.Method(method) != nil {
-		return err
-	}
-	g := *f
-	Name(run, &g, method, cat.Names())
-	return &g
-}
-
 // exact suggests the command line with name as METHOD, in the user's form.
 func exact(run *env.Env, f *wire.Fault, name string) {
 	if name == "" || !cmdline.IsSafeName(name) {
@@ -177,14 +166,10 @@ func exact(run *env.Env, f *wire.Fault, name string) {
 
 // Spelling adds the command line with the dialect's form of the method, if known.
 func Spelling(run *env.Env, err error) error {
-	better, ok := errors.AsType[*dialect.Misspelt](err)
-	f := wire.AsFault(err)
-	if f == nil || !ok {
-		return err
+	if better, ok := errors.AsType[*dialect.Misspelt](err); ok {
+		exact(run, wire.AsFault(err), better.Method)
 	}
-	g := *f
-	exact(run, &g, better.Method)
-	return &g
+	return err
 }
 
 // Params adds the command line with acceptable parameters, if known.
