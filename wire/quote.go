@@ -1,6 +1,9 @@
 package wire
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // plainChars are the characters that have no special meaning to a shell.
 const plainChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@%+,=-"
@@ -27,4 +30,12 @@ func Phrase(words []string, conjunction string) string {
 		return strings.Join(words[:n-1], ", ") + " " + conjunction + " " + words[n-1]
 	}
 	return strings.Join(words, "")
+}
+
+// Count returns n and a noun in the right number, such as "1 value" or "2 values".
+func Count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
 }

@@ -60,9 +60,6 @@ type event struct {
 // paces bounds the waits for the peer's first message, for the first response, and for each further response.
 type paces struct{ listen, first, next time.Duration }
 
-// last returns the limit for the last responses. Some servers load for seconds during initialization.
-func (p paces) last() time.Duration { return 4 * p.first }
-
 // run makes the attempt. It returns nil if it detected nothing.
 func (a *attempt) run(ctx context.Context) (v *verdict) {
 	defer func() {
@@ -87,7 +84,7 @@ func (a *attempt) run(ctx context.Context) (v *verdict) {
 		}
 	}
 	if a.link.conn != nil && (a.weak == nil || len(a.unanswered) > 0) { // the peer may still answer requests that arrived before it was ready
-		if v := a.await(ctx, nil, a.paces.last()); v != nil {
+		if v := a.await(ctx, nil, 4*a.paces.first); v != nil { // some servers load for seconds during initialization
 			return v
 		}
 	}
@@ -124,7 +121,7 @@ func (a *attempt) skips(s *step) bool {
 	switch {
 	case s.msg == nil:
 		return true
-	case s.weak:
+	case s.Weak:
 		return a.weak != nil
 	case s.listing != nil && s.listing.of != "":
 		return a.weak == nil || a.weak.listedBy != s.listing.of || a.weak.catalog.Method(a.p.Method) == nil
@@ -174,13 +171,11 @@ func (a *attempt) handle(h event, s *step) (v *verdict, over bool) {
 		if v != nil {
 			return v, true
 		}
-		over = over || s != nil && answers == s && !opensStream(msg) || s == nil && a.weak != nil && len(a.unanswered) == 0
+		opens := scan.Type(scan.Get(msg, "result")) == 's' // perhaps a stream with this id, whose items reveal the dialect
+		over = over || s != nil && answers == s && !opens || s == nil && a.weak != nil && len(a.unanswered) == 0
 	}
 	return nil, over
 }
-
-// opensStream reports whether a response's result may be the id of a stream, whose items reveal the dialect.
-func opensStream(msg json.RawMessage) bool { return scan.Type(scan.Get(msg, "result")) == 's' }
 
 func (a *attempt) ended(err error) {
 	a.try.Outcome, a.try.closed = "the peer closed the connection", true
@@ -223,16 +218,16 @@ func (a *attempt) judge(msg json.RawMessage) (answers *step, v *verdict) {
 	for _, s := range a.p.all {
 		switch {
 		case !s.recognises(msg, request):
-		case !s.weak:
+		case !s.Weak:
 			own = append(own, s)
 		case a.weak == nil && !a.foreign:
-			a.weak = &verdict{dialect: s.dialect, framing: framing, weak: true}
+			a.weak = &verdict{dialect: s.name, framing: framing, weak: true}
 			a.framed()
 		}
 	}
 	list := a.list(answers, scan.Get(msg, "result"))
 	if len(own) == 1 {
-		return answers, &verdict{dialect: own[0].dialect, framing: framing, catalog: list}
+		return answers, &verdict{dialect: own[0].name, framing: framing, catalog: list}
 	}
 	return answers, nil
 }
@@ -253,7 +248,7 @@ func (a *attempt) notice(msg json.RawMessage) (framing string) {
 func (a *attempt) list(answers *step, result json.RawMessage) *catalog.Catalog {
 	switch {
 	case answers == nil:
-	case answers.lists:
+	case answers.Lists:
 		return listed(bytes.Clone(result))
 	case a.weak == nil:
 	case answers.listing != nil && answers.listing.of != "":
@@ -263,7 +258,7 @@ func (a *attempt) list(answers *step, result json.RawMessage) *catalog.Catalog {
 	case answers.listing != nil:
 		a.weak.catalog = answers.listing.reads(bytes.Clone(result))
 		a.weak.listedBy = answers.listing.method
-	case answers.weak && scan.Type(result) == 'o':
+	case answers.Weak && scan.Type(result) == 'o':
 		a.weak.described = true
 	}
 	return nil

@@ -19,16 +19,16 @@ const (
 
 // pieces is a wire.Framing for a peer whose framing is unknown. Recv returns received bytes, and Send writes bytes unchanged.
 func pieces(rwc io.ReadWriteCloser, _ wire.Options) wire.Conn {
-	return &piecesConn{rwc: rwc, buf: make([]byte, 64<<10)}
+	return &piecesConn{rwc, make([]byte, 64<<10)}
 }
 
 type piecesConn struct {
-	rwc io.ReadWriteCloser
+	io.ReadWriteCloser
 	buf []byte
 }
 
 func (c *piecesConn) Recv() ([]byte, error) {
-	n, err := c.rwc.Read(c.buf)
+	n, err := c.Read(c.buf)
 	if n > 0 {
 		return c.buf[:n], nil
 	}
@@ -36,11 +36,9 @@ func (c *piecesConn) Recv() ([]byte, error) {
 }
 
 func (c *piecesConn) Send(b []byte) error {
-	_, err := c.rwc.Write(b)
+	_, err := c.Write(b)
 	return err
 }
-
-func (c *piecesConn) Close() error { return c.rwc.Close() }
 
 // stream is an in-memory byte stream.
 type stream struct {

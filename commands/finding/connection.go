@@ -47,7 +47,7 @@ func (a *attempt) connect(ctx context.Context) bool {
 	a.link.received, a.link.seen = nil, 0
 	a.unanswered = map[*step]bool{}
 	a.link.conn, a.link.events, a.link.over = conn, make(chan event, 16), make(chan struct{})
-	go receive(conn, a.link.events, a.link.over)
+	go a.link.receive()
 	return true
 }
 
@@ -55,17 +55,22 @@ func (a *attempt) connect(ctx context.Context) bool {
 const closeTimeout = 300 * time.Millisecond
 
 // receive passes on received data until the connection or the attempt ends.
-func receive(conn wire.Conn, to chan<- event, over <-chan struct{}) {
+func (l link) receive() {
 	for {
-		b, err := conn.Recv()
-		select {
-		case to <- event{b: bytes.Clone(b), err: err}:
-		case <-over:
+		b, err := l.conn.Recv()
+		if !l.deliver(event{b: bytes.Clone(b), err: err}) || err != nil {
 			return
 		}
-		if err != nil {
-			return
-		}
+	}
+}
+
+// deliver passes h to the attempt. It returns false if the attempt has ended.
+func (l link) deliver(h event) bool {
+	select {
+	case l.events <- h:
+		return true
+	case <-l.over:
+		return false
 	}
 }
 
@@ -93,23 +98,16 @@ func (a *attempt) send(ctx context.Context, s *step) bool {
 		}
 		out = framed(a.at.Framing, s.msg, head)
 	}
-	events, over := a.link.events, a.link.over
-	deliver := func(h event) {
-		select {
-		case events <- h:
-		case <-over:
-		}
-	}
-	go func(conn wire.Conn) {
-		ex, ok := conn.(wire.Exchanger)
+	go func(l link) {
+		ex, ok := l.conn.(wire.Exchanger)
 		if !ok {
-			if err := conn.Send(out); err != nil {
-				deliver(event{err: err})
+			if err := l.conn.Send(out); err != nil {
+				l.deliver(event{err: err})
 			}
 			return
 		}
-		err := ex.Exchange(ctx, out, func(msg []byte) { deliver(event{b: bytes.Clone(msg)}) })
-		deliver(event{err: err, done: s})
-	}(a.link.conn)
+		err := ex.Exchange(ctx, out, func(msg []byte) { l.deliver(event{b: bytes.Clone(msg)}) })
+		l.deliver(event{err: err, done: s})
+	}(a.link)
 	return true
 }

@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -84,7 +85,10 @@ func (p *Prober) resolve(ctx context.Context, e endpoint.Endpoint) bool {
 		}
 		t := p.try(e)
 		t.Sent, t.got = []string{name}, true
-		if at, ok := p.resolved(ctx, e); ok {
+		within, cancel := context.WithTimeout(ctx, time.Second)
+		at, ok := session.ResolvedEndpoint(within, e, p.Session)
+		cancel()
+		if ok {
 			t.Outcome = name
 			p.report.Endpoint, p.report.At = &e, &at
 			return true
@@ -92,13 +96,6 @@ func (p *Prober) resolve(ctx context.Context, e endpoint.Endpoint) bool {
 		t.Outcome = "not recognised"
 	}
 	return false
-}
-
-// resolved asks an HTTP server for the URL of conversations in the dialect of e. It returns false if the server states none.
-func (p *Prober) resolved(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, bool) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	return session.ResolvedEndpoint(ctx, e, p.Session)
 }
 
 // attempt returns an attempt over e's transport in a framing, with a limit on connections.
@@ -114,11 +111,11 @@ func (p *Prober) attempt(e endpoint.Endpoint, framing string, dials int, pace pa
 // first returns the position of s: steps are sorted by rank, and within a rank the user's dialect precedes the dialects with
 // this framing, and these precede the others.
 func first(s *step, named, framing string) int {
-	n := s.rank() * 4
+	n, own := s.rank()*4, cmp.Or(s.spec.Transport.Framing, "line")
 	switch {
-	case s.dialect != "" && s.dialect == named:
+	case s.spec.Name == named:
 		return n
-	case s.framing == framing || s.framing == "concat" && framing == "line":
+	case own == framing || own == "concat" && framing == "line":
 		return n + 1
 	}
 	return n + 2

@@ -238,8 +238,8 @@ func TestMessagesAreRecognisedOnce(t *testing.T) {
 		}
 		var got []string
 		for _, s := range list {
-			if !s.weak && s.recognises(msg, request) {
-				got = append(got, s.dialect)
+			if !s.Weak && s.recognises(msg, request) {
+				got = append(got, s.name)
 			}
 		}
 		if strings.Join(got, " ") != c.want {

@@ -44,11 +44,6 @@ type Try struct {
 	fault    *wire.Fault // the error of the transport, or nil
 }
 
-// mentions reports whether the peer's output, or how it ended, contains word, a lower-case word.
-func (t *Try) mentions(word string) bool {
-	return strings.Contains(strings.ToLower(string(t.received)+t.Outcome), word)
-}
-
 // unused reports whether the attempt ended before it sent anything.
 func (t *Try) unused() bool {
 	return len(t.Sent) == 0 && len(t.received) == 0 && t.fault == nil && !t.closed

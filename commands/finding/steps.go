@@ -15,17 +15,13 @@ import (
 
 // A step is one message for detecting the peer's dialect.
 type step struct {
-	name    string // the name of the dialect or of the listing method, for the report
-	dialect string // "" for a listing
-	id      json.RawMessage
-	msg     json.RawMessage // nil if the server sends first
-	is      *program.Program
-	session bool
-	weak    bool
-	lists   bool
-	framing string   // the dialect's framing
-	offers  []string // WebSocket subprotocols
-	listing *listing
+	dialect.Probe              // zero for a listing
+	spec          dialect.Spec // zero for a listing
+	name          string       // the name of the dialect or of the listing method, for the report
+	id            json.RawMessage
+	msg           json.RawMessage // nil if the server sends first
+	is            *program.Program
+	listing       *listing
 }
 
 // firstID is the id of the first step's message. A peer would not choose such ids.
@@ -36,7 +32,7 @@ const firstID = 70101
 func steps(sessions bool, method string) (list []*step) {
 	for _, s := range all.Detected() {
 		if p := s.Detection.Probe; p != nil && (sessions || !p.Session) {
-			list = append(list, newStep(s, p))
+			list = append(list, &step{Probe: *p, spec: s, name: s.Name, is: program.New(p.Is)})
 		}
 	}
 	for i := range listings {
@@ -50,32 +46,21 @@ func steps(sessions bool, method string) (list []*step) {
 		switch {
 		case s.listing != nil:
 			s.msg = s.listing.message(s.id, method)
-		case s.msg != nil:
-			s.msg, _ = program.New(string(s.msg)).First(nil, (&program.Scope{ID: s.id}).Value)
+		case s.Send != "":
+			s.msg, _ = program.New(s.Send).First(nil, (&program.Scope{ID: s.id}).Value)
 		}
 	}
 	return list
 }
 
-func newStep(s dialect.Spec, p *dialect.Probe) *step {
-	st := &step{
-		name: s.Name, dialect: s.Name, is: program.New(p.Is), session: p.Session, weak: p.Weak, lists: p.Lists,
-		framing: cmp.Or(s.Transport.Framing, "line"), offers: s.Transport.Subprotocols,
-	}
-	if p.Send != "" {
-		st.msg = []byte(p.Send)
-	}
-	return st
-}
-
 // rank orders steps, the least intrusive first.
 func (s *step) rank() int {
 	switch {
-	case s.weak:
+	case s.Weak:
 		return 0
 	case s.listing != nil:
 		return 2
-	case s.session:
+	case s.Session:
 		return 3
 	}
 	return 1

@@ -3,33 +3,26 @@ package finding
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
 )
 
-// maxStarts bounds how often rpcx starts the user's command to detect the dialect. One more start is for the catalog.
-const maxStarts = 5
+// starts bounds how often rpcx starts the user's command to detect the dialect. Each start gets the remaining time divided by
+// its number, so that some is left for one more start, for the catalog.
+var starts = []time.Duration{3, 3, 4, 3, 2}
 
 // children starts the command of e once for each framing, one after the other.
 func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 	end, _ := ctx.Deadline()
 	names, header := framings(e), ""
-	for i := 0; i < min(len(names), maxStarts); i++ {
-		rest := time.Until(end)
-		share := rest / 3
-		if i > 1 {
-			share = rest / time.Duration(maxStarts+1-i)
-		}
-		within, cancel := context.WithCancelCause(ctx)
-		over := time.AfterFunc(share, func() { cancel(context.DeadlineExceeded) })
+	for i := 0; i < min(len(names), len(starts)); i++ {
+		share := time.Until(end) / starts[i]
 		a := p.attempt(e, names[i], 1, paces{listen: listenTime, first: share / 3, next: share / 30})
-		a.framed = func() { over.Stop() } // no other framing is possible
 		a.try.Header, header = header, ""
-		v := a.run(within)
-		over.Stop()
-		cancel(nil)
+		v := a.within(ctx, share)
 		endedFirst := a.try.closed && len(a.try.Sent) == 0
 		if p.settle(e, v) || ctx.Err() != nil || endedFirst || a.try.fault != nil && a.try.fault.Kind != wire.Closed && a.try.fault.Kind != wire.Protocol {
 			return
@@ -38,9 +31,21 @@ func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 	}
 }
 
+// within makes the attempt for at most limit. Once the peer has responded in the framing of the attempt, only ctx bounds it,
+// because no other framing is possible.
+func (a *attempt) within(ctx context.Context, limit time.Duration) *verdict {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	over := time.AfterFunc(limit, func() { cancel(context.DeadlineExceeded) })
+	defer over.Stop()
+	a.framed = func() { over.Stop() }
+	return a.run(ctx)
+}
+
 // shown returns the framings to try after names[i], and the line for the heads of further messages, according to the output of a's peer.
 func (a *attempt) shown(names []string, i int) (next []string, header string) {
-	if names[i] == "header" && a.try.Header == "" && len(a.p.Session.Transport.Head) == 0 && a.try.mentions("content-type") {
+	said := strings.ToLower(string(a.try.received) + a.try.Outcome)
+	if names[i] == "header" && a.try.Header == "" && len(a.p.Session.Transport.Head) == 0 && strings.Contains(said, "content-type") {
 		return slices.Insert(names, i+1, "header"), contentType
 	}
 	if other, _ := unframed(a.link.received, a.p.Session.Transport.NoiseLimit); a.foreign && slices.Contains(names[i+1:], other) { // the peer has shown that framing
@@ -182,9 +187,9 @@ func (p *Prober) messages(ctx context.Context, e endpoint.Endpoint) {
 	attempts := []*attempt{p.attempt(e, "", 64, pace)}
 	attempts[0].listened = func() {}
 	for _, s := range p.all {
-		if len(s.offers) > 0 {
+		if offers := s.spec.Transport.Subprotocols; len(offers) > 0 {
 			a := p.attempt(e, "", 1, pace)
-			a.steps, a.offers = []*step{s}, s.offers
+			a.steps, a.offers = []*step{s}, offers
 			attempts = append(attempts, a)
 		}
 	}
@@ -194,14 +199,9 @@ func (p *Prober) messages(ctx context.Context, e endpoint.Endpoint) {
 // posts tries POST requests, and then asks an HTTP server for the URL of conversations. Such a server may never answer POST
 // requests, which therefore get half of the time.
 func (p *Prober) posts(ctx context.Context, e endpoint.Endpoint) {
-	within, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	end, _ := ctx.Deadline()
-	over := time.AfterFunc(time.Until(end)/2, func() { cancel(context.DeadlineExceeded) })
-	defer over.Stop()
 	a := p.attempt(e, "", 64, paces{first: 2 * time.Second, next: 2 * time.Second})
-	a.framed = func() { over.Stop() }
-	if v := a.run(within); v != nil || ctx.Err() != nil || !p.resolve(ctx, e) {
+	if v := a.within(ctx, time.Until(end)/2); v != nil || ctx.Err() != nil || !p.resolve(ctx, e) {
 		p.settle(e, v)
 	}
 }

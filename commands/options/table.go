@@ -105,10 +105,14 @@ var (
 
 // Properties of endpoints.
 var (
-	encrypted   = having("wss://, https:// or tls://", func(e endpoint.Endpoint) bool { return isOneOf(e, "wss", "https", "tls") })
-	spawned     = having("an exec: or ipc: endpoint", func(e endpoint.Endpoint) bool { return isOneOf(e, "exec", "ipc") })
-	socket      = dialled(having("an address, not a command", func(e endpoint.Endpoint) bool { return isOneOf(e, "ws", "wss", "ws+unix", "http", "https", "http+unix", "tcp", "tls", "unix") }))
-	network     = dialled(having("tcp, tls, ws or http", func(e endpoint.Endpoint) bool { return isOneOf(e, "ws", "wss", "http", "https", "tcp", "tls") && e.Reversed != endpoint.Accept }))
+	encrypted = having("wss://, https:// or tls://", func(e endpoint.Endpoint) bool { return isOneOf(e, "wss", "https", "tls") })
+	spawned   = having("an exec: or ipc: endpoint", func(e endpoint.Endpoint) bool { return isOneOf(e, "exec", "ipc") })
+	socket    = dialled(having("an address, not a command", func(e endpoint.Endpoint) bool {
+		return isOneOf(e, "ws", "wss", "ws+unix", "http", "https", "http+unix", "tcp", "tls", "unix")
+	}))
+	network = dialled(having("tcp, tls, ws or http", func(e endpoint.Endpoint) bool {
+		return isOneOf(e, "ws", "wss", "http", "https", "tcp", "tls") && e.Reversed != endpoint.Accept
+	}))
 	web         = dialled(having("http, https, ws or wss", func(e endpoint.Endpoint) bool { return isOneOf(e, "http", "https", "ws", "wss") }))
 	headers     = dialled(having("a peer to connect to over HTTP, WebSocket or header framing", func(e endpoint.Endpoint) bool { return e.TakesHeaders() }))
 	pinged      = having("ws, tcp or tls", func(e endpoint.Endpoint) bool { return e.Socket == "" && schemes.Pings(e.Address) })

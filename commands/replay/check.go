@@ -10,7 +10,6 @@ import (
 	"iter"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"rpcx/commands/env"
@@ -31,7 +30,7 @@ type playback struct {
 	found []*player.Found
 	err   error // why rpcx could not play the connection to the end
 	took  time.Duration
-	done  chan struct{}
+	done  <-chan struct{}
 }
 
 // check plays the client's side of the tapes, several in parallel. It prints the differences in the order of the tapes.
@@ -47,13 +46,11 @@ func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string,
 	so := session.Options{Transport: cfg, Await: o.conn.Await(run)}
 	all := make([]*playback, len(files))
 	slots := make(chan struct{}, max(o.jobs, 1))
-	var wg sync.WaitGroup
 	started := time.Now()
 	for i, file := range files {
-		p := &playback{file: file, done: make(chan struct{})}
+		p := &playback{file: file}
 		all[i] = p
-		wg.Go(func() {
-			defer close(p.done)
+		p.done = wire.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			if p.err = context.Cause(ctx); p.err != nil {
@@ -64,8 +61,12 @@ func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string,
 			p.took = time.Since(begin)
 		})
 	}
-	err = o.printAll(run, all)
-	wg.Wait()
+	for _, p := range all {
+		<-p.done
+		if err == nil && !o.report.Stdout() {
+			err = print(run, p.file, p.found)
+		}
+	}
 	return errors.Join(err, o.summarize(run, all, started))
 }
 
@@ -108,17 +109,6 @@ func (o *replayOptions) transportConfig(ctx context.Context, run *env.Env) (cfg 
 	return cfg, err
 }
 
-func (o *replayOptions) printAll(run *env.Env, all []*playback) error {
-	var failed error
-	for _, p := range all {
-		<-p.done
-		if failed == nil && !o.report.Stdout() {
-			failed = print(run, p.file, p.found)
-		}
-	}
-	return failed
-}
-
 // summarize writes the report and a summary. It returns a failure if a tape differs or was not played.
 func (o *replayOptions) summarize(run *env.Env, all []*playback, started time.Time) error {
 	suite := report.Suite{Name: "rpcx replay", Started: started}
@@ -153,7 +143,7 @@ func (o *replayOptions) summarize(run *env.Env, all []*playback, started time.Ti
 		if len(all) > 1 {
 			of = fmt.Sprintf("%d of %d tapes", differ, len(all))
 		}
-		worst = errors.Join(worst, wire.NewFault(wire.Expectation, fmt.Sprintf("the peer's messages differ from %s in %s", of, places(count)), nil))
+		worst = errors.Join(worst, wire.NewFault(wire.Expectation, fmt.Sprintf("the peer's messages differ from %s in %s", of, wire.Count(count, "place")), nil))
 	}
 	return worst
 }

@@ -128,8 +128,8 @@ func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
 	return o.check(ctx, run, tapes, po, ignore)
 }
 
-// words returns the tapes and the command after "--".
-func (o *replayOptions) words(l *cmdline.CommandLine) (tapes, command []string, err error) {
+// tapes returns the tapes and the command after "--", or an error if words contradict the flags.
+func (o *replayOptions) tapes(l *cmdline.CommandLine) (tapes, command []string, err error) {
 	if awaits(o.to) {
 		l.TakeTrailing()
 	} else if o.listen == "" && o.to == "" {
@@ -137,16 +137,9 @@ func (o *replayOptions) words(l *cmdline.CommandLine) (tapes, command []string, 
 			return nil, nil, err
 		}
 	}
+	tapes = l.Args
 	if d := l.Dash; d >= 0 {
-		return l.Args[:d], l.Args[d:], nil
-	}
-	return l.Args, nil, nil
-}
-
-// tapes returns the tapes and the command after "--", or an error if words contradict the flags.
-func (o *replayOptions) tapes(l *cmdline.CommandLine) (tapes, command []string, err error) {
-	if tapes, command, err = o.words(l); err != nil {
-		return nil, nil, err
+		tapes, command = l.Args[:d], l.Args[d:]
 	}
 	ways := 0
 	for _, given := range []bool{o.listen != "", o.to != "", o.diff != "", o.view.wanted()} {

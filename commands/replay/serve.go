@@ -55,16 +55,9 @@ func (o *replayOptions) serve(ctx context.Context, run *env.Env, file string, po
 		return err
 	}
 	if n, _ := p.Differences(); n > 0 {
-		return wire.NewFault(wire.Expectation, fmt.Sprintf("the conversation differs from the tape %s in %s", file, places(n)), nil)
+		return wire.NewFault(wire.Expectation, fmt.Sprintf("the conversation differs from the tape %s in %s", file, wire.Count(n, "place")), nil)
 	}
 	return nil
-}
-
-func places(n int) string {
-	if n == 1 {
-		return "1 place"
-	}
-	return fmt.Sprintf("%d places", n)
 }
 
 // printed is the form of a difference on stdout.
@@ -144,5 +137,5 @@ func (o *replayOptions) compare(run *env.Env, file string, po player.Options, ig
 	if err := print(run, file, all); err != nil || len(all) == 0 {
 		return errors.Join(err, whole)
 	}
-	return errors.Join(whole, wire.NewFault(wire.Expectation, fmt.Sprintf("%s and %s differ in %s", file, o.diff, places(len(all))), nil))
+	return errors.Join(whole, wire.NewFault(wire.Expectation, fmt.Sprintf("%s and %s differ in %s", file, o.diff, wire.Count(len(all), "place")), nil))
 }

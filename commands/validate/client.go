@@ -115,6 +115,6 @@ func (j *peerChecker) sumClients(n int, err error) error {
 		j.run.Console.Note(own.Text)
 		err = nil
 	}
-	checks := count(n, "client") + ", " + count(j.r.count.all, "rule")
+	checks := wire.Count(n, "client") + ", " + wire.Count(j.r.count.all, "rule")
 	return errors.Join(err, j.r.verdict(j.endpoint.String(), checks, wire.AsFault(err) != nil))
 }

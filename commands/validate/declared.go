@@ -60,7 +60,7 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 			return err
 		}
 	}
-	j.run.Verbose(fmt.Sprintf("the peer offers %s, with %s", count(len(j.catalog.Methods), "method"), count(examples, "example")))
+	j.run.Verbose(fmt.Sprintf("the peer offers %s, with %s", wire.Count(len(j.catalog.Methods), "method"), wire.Count(examples, "example")))
 	return nil
 }
 

@@ -147,7 +147,7 @@ func (j *peerChecker) sum(err error) error {
 		}
 		first = nil
 	}
-	return errors.Join(first, j.r.verdict(j.endpoint.String(), count(j.r.count.all, "check"), first != nil))
+	return errors.Join(first, j.r.verdict(j.endpoint.String(), wire.Count(j.r.count.all, "check"), first != nil))
 }
 
 // lost reports whether err means that the peer is no longer there, or that it refuses or breaks new connections.

@@ -154,7 +154,7 @@ func (r *outcome) skip(c report.Case, why string) {
 func (r *outcome) verdict(peer, checks string, early bool) error {
 	text := peer + ": " + checks
 	if r.count.warned > 0 {
-		text += ", " + count(r.count.warned, "warning")
+		text += ", " + wire.Count(r.count.warned, "warning")
 	}
 	if r.count.skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", r.count.skipped)
@@ -183,12 +183,4 @@ func (r *outcome) verdict(peer, checks string, early bool) error {
 // write writes the report. It returns verdict, joined with the error of writing, if any.
 func (r *outcome) write(verdict error) error {
 	return errors.Join(verdict, r.target.Write(os.Stdout, r.suites))
-}
-
-// count returns n and the noun in the right number, such as "1 value" or "2 values".
-func count(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

@@ -206,16 +206,16 @@ func (t *tapeCheck) sum() error {
 	if t.messages == 0 {
 		return nothingChecked(t.name, noMessage)
 	}
-	text := fmt.Sprintf("%s: %s, %s of %s", t.name, count(t.messages, "message"), count(len(t.set.Rules)-len(t.disabled), "rule"), t.set.Dialect)
+	text := fmt.Sprintf("%s: %s, %s of %s", t.name, wire.Count(t.messages, "message"), wire.Count(len(t.set.Rules)-len(t.disabled), "rule"), t.set.Dialect)
 	if n := len(t.disabled); n > 0 {
 		text += fmt.Sprintf(" (%d disabled)", n)
 	}
 	var words []string
 	if t.failed > 0 {
-		words = append(words, count(t.failed, "problem"))
+		words = append(words, wire.Count(t.failed, "problem"))
 	}
 	if t.warned > 0 {
-		words = append(words, count(t.warned, "warning"))
+		words = append(words, wire.Count(t.warned, "warning"))
 	}
 	if t.cut > 0 {
 		words = append(words, "cut off in its last line")

@@ -42,7 +42,7 @@ func (t *tally) skipped() string {
 	if t.open == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %s only partly checked: %s", t.open, count(t.all, "value"), t.why)
+	return fmt.Sprintf("%d of %s only partly checked: %s", t.open, wire.Count(t.all, "value"), t.why)
 }
 
 // values checks the values in the files against the schema. Without files it checks stdin.
@@ -122,7 +122,7 @@ func input(ctx context.Context, file string) (in io.ReadCloser, name string, err
 
 // sumValues prints the number of values, and of those that do not match.
 func (r *outcome) sumValues(t tally, files int, schema string) error {
-	of := count(t.all, "value")
+	of := wire.Count(t.all, "value")
 	if files > 1 {
 		of += fmt.Sprintf(" in %d files", files)
 	}

@@ -122,7 +122,7 @@ func (w *watch) end(ctx context.Context, j *peerChecker) error {
 			return err
 		}
 		if n := w.check.many[name]; n > maxOfRule {
-			j.run.Console.Note(name + ": " + count(n-maxOfRule, "more problem") + " not shown")
+			j.run.Console.Note(name + ": " + wire.Count(n-maxOfRule, "more problem") + " not shown")
 		}
 	}
 	return nil
