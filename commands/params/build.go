@@ -11,6 +11,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
+	"rpcx/wire/schema"
 )
 
 // A node is a value that words build: the JSON in raw, or an object or array of nodes once a word has led into it. All other
@@ -27,12 +28,12 @@ type node struct {
 
 // set stores v at path and returns the JSON pointer of that place. It returns an error if another word has set the
 // value.
-func (n *node) set(path []step, v json.RawMessage, word string) (pointer string, err error) {
+func (n *node) set(path []string, v json.RawMessage, word string) (pointer string, err error) {
 	for _, s := range path {
 		if n.whole {
 			return "", errors.New("its value was already set by " + clip(n.given))
 		}
-		if n.open(s); s.more && n.kind != 'a' || !s.more && n.kind != 'o' {
+		if n.open(s); s == schema.Append && n.kind != 'a' || s != schema.Append && n.kind != 'o' {
 			what := cmp.Or(map[byte]string{'o': "an object", 'a': "an array"}[n.kind], "a plain value")
 			if n.given != "" {
 				what += " because of " + clip(n.given)
@@ -51,10 +52,10 @@ func (n *node) set(path []step, v json.RawMessage, word string) (pointer string,
 }
 
 // open converts an object or array in n.raw to nodes. A missing value becomes what s leads into.
-func (n *node) open(s step) {
+func (n *node) open(s string) {
 	switch kind := scan.Type(n.raw); {
 	case n.kind != 0:
-	case n.raw == nil && s.more:
+	case n.raw == nil && s == schema.Append:
 		n.kind = 'a'
 	case n.raw == nil:
 		n.kind = 'o'
@@ -74,18 +75,18 @@ func (n *node) open(s step) {
 
 // child returns the node of the step s, which it adds if it is missing, and its token in a JSON pointer. If a member is
 // repeated, it returns the last one, as most JSON parsers do.
-func (n *node) child(s step) (child *node, token string) {
-	if !s.more {
+func (n *node) child(s string) (child *node, token string) {
+	if s == schema.Append {
+		token = strconv.Itoa(len(n.list))
+	} else {
+		token = scan.Escape(s)
 		for i, key := range slices.Backward(n.keys) {
-			if scan.IsKey(key, s.name) {
-				return n.list[i], scan.Escape(s.name)
+			if scan.IsKey(key, s) {
+				return n.list[i], token
 			}
 		}
-		quoted := scan.AppendQuoted(nil, s.name)
+		quoted := scan.AppendQuoted(nil, s)
 		n.keys = append(n.keys, quoted[1:len(quoted)-1])
-		token = scan.Escape(s.name)
-	} else {
-		token = strconv.Itoa(len(n.list))
 	}
 	child = &node{}
 	n.list = append(n.list, child)
@@ -124,16 +125,16 @@ func renamed(obj json.RawMessage, from, to string) json.RawMessage {
 }
 
 // where returns a path as the user would type it.
-func where(path []step) string {
+func where(path []string) string {
 	var b strings.Builder
 	for i, s := range path {
 		switch {
-		case s.more:
+		case s == schema.Append:
 			b.WriteString("[]")
 		case i > 0:
-			b.WriteString("." + s.name)
+			b.WriteString("." + s)
 		default:
-			b.WriteString(s.name)
+			b.WriteString(s)
 		}
 	}
 	return b.String()

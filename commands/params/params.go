@@ -146,7 +146,12 @@ type parser struct {
 
 // readBare reads the words other than KEY OP VALUE.
 func (p *parser) readBare() error {
-	bare := p.bareWords()
+	var bare []int // the indexes of these words
+	for i, arg := range p.args {
+		if !IsKeyOp(arg) {
+			bare = append(bare, i)
+		}
+	}
 	if len(bare) == 0 {
 		return nil
 	}
@@ -177,16 +182,6 @@ func (p *parser) readBare() error {
 	return nil
 }
 
-// bareWords returns the indexes of the words other than KEY OP VALUE.
-func (p *parser) bareWords() (bare []int) {
-	for i, arg := range p.args {
-		if !IsKeyOp(arg) {
-			bare = append(bare, i)
-		}
-	}
-	return bare
-}
-
 // bare reads one bare word.
 func (p *parser) bare(i int) (json.RawMessage, error) {
 	arg := p.args[i]
@@ -215,7 +210,7 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 	hint := unclear(arg)
 	fixed, ok := repaired(arg)
 	switch {
-	case typographic(arg):
+	case strings.HasPrefix(arg, "–"), strings.HasPrefix(arg, "—"), strings.ContainsAny(arg, "“”‘’"): // from an editor
 		hint, better = "it contains typographic quotes or dashes: type ' \" and - instead", nil
 	case ok:
 		hint = "did you mean " + wire.Quote(fixed) + "?"
@@ -227,11 +222,6 @@ func (p *parser) bare(i int) (json.RawMessage, error) {
 	f := fault(fmt.Sprintf("parameter %s is neither key=value nor JSON (%v)", clip(arg), err), arg, hint)
 	f.Err = &ArgError{Arg: arg, Args: better, Err: err}
 	return nil, f
-}
-
-// typographic reports whether arg contains a dash or quotes that an editor has substituted for the shell's.
-func typographic(arg string) bool {
-	return strings.HasPrefix(arg, "–") || strings.HasPrefix(arg, "—") || strings.ContainsAny(arg, "“”‘’")
 }
 
 // mended returns the words with a correction, or nil if their meaning is unclear. It joins words that the shell has

@@ -113,16 +113,10 @@ func meantBy(op, text string) (value string, ok bool) {
 		return "", false
 	case op == ":=" && constants[text] != "":
 		return constants[text], true
-	case op == ":=":
-		return quoted, isText(text)
+	case op == ":=": // a string is not empty, as an unset variable would be, and does not begin like a number
+		return quoted, text != "" && !strings.ContainsRune("+-.0123456789", rune(text[0]))
 	}
 	return quoted, op != "" || unclear(text) == ""
-}
-
-// isText reports whether a value that is not JSON can only be a string. Such a value is not empty, as an unset variable
-// would be, and does not begin like a number.
-func isText(value string) bool {
-	return value != "" && !strings.ContainsRune("+-.0123456789", rune(value[0]))
 }
 
 // slips matches the strings in an object or array, and what repaired corrects there: a word or a key without quotes,

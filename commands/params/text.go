@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -43,20 +44,14 @@ func place(b []byte, err error) error {
 	return fmt.Errorf("line %d, column %d: %s", 1+strings.Count(before, "\n"), len(before)-strings.LastIndexByte(before, '\n'), se.What)
 }
 
-// A step is one part of a key.
-type step struct {
-	name string // the name of a property
-	more bool   // another element of an array, written []
-}
-
 // Escaped characters in a key become bytes that valid keys do not contain, and then the characters themselves.
 var (
 	escapes   = strings.NewReplacer(`\.`, "\xfe", `\[`, "\xff")
 	unescapes = strings.NewReplacer("\xfe", ".", "\xff", "[")
 )
 
-// parsePath splits a key into steps. a.b nests, a[] appends, and \. and \[ are literal.
-func parsePath(key string) (path []step, err error) {
+// parsePath splits a key into names and, for [], schema.Append. a.b nests, and \. and \[ are literal.
+func parsePath(key string) (path []string, err error) {
 	for part := range strings.SplitSeq(escapes.Replace(key), ".") {
 		name, brackets := part, ""
 		if i := strings.IndexByte(part, '['); i >= 0 {
@@ -70,34 +65,15 @@ func parsePath(key string) (path []step, err error) {
 		case rest != "":
 			return nil, fmt.Errorf("in the key %s a dot must follow []", strconv.Quote(key))
 		}
-		path = append(path, step{name: unescapes.Replace(name)})
-		for range strings.Count(brackets, "[]") {
-			path = append(path, step{more: true})
-		}
+		path = append(path, unescapes.Replace(name))
+		path = append(path, slices.Repeat([]string{schema.Append}, strings.Count(brackets, "[]"))...)
 	}
 	return path, nil
-}
-
-// names returns a path in the form for a Typer.
-func names(path []step) []string {
-	return wire.Map(path, func(s step) string {
-		if s.more {
-			return schema.Append
-		}
-		return s.name
-	})
 }
 
 // clip quotes a redacted and shortened word for a message.
 func clip(word string) string {
 	return strconv.Quote(wire.Excerpt(Shown(word), 80))
-}
-
-func source(name string) string {
-	if name == "-" {
-		return "stdin"
-	}
-	return name
 }
 
 // Shown returns word with its secrets redacted.

@@ -48,7 +48,7 @@ func (p *parser) readKey(i int) error {
 }
 
 // value returns the value in KEY OP VALUE.
-func (p *parser) value(i int, path []step, key, op, value string) (json.RawMessage, error) {
+func (p *parser) value(i int, path []string, key, op, value string) (json.RawMessage, error) {
 	arg := p.args[i]
 	switch op {
 	case ":=":
@@ -78,7 +78,10 @@ func (p *parser) value(i int, path []step, key, op, value string) (json.RawMessa
 		}
 		v, err := oneValue(userfile.Unmarked(b))
 		if err != nil {
-			return nil, fault(fmt.Sprintf("parameter %s: %s is not JSON: %v", clip(arg), source(value), err), arg, "")
+			if value == "-" {
+				value = "stdin"
+			}
+			return nil, fault(fmt.Sprintf("parameter %s: %s is not JSON: %v", clip(arg), value, err), arg, "")
 		}
 		return v, nil
 	case "@on=":
@@ -94,12 +97,12 @@ func (p *parser) value(i int, path []step, key, op, value string) (json.RawMessa
 }
 
 // typed returns the value of key=text, which depends on the schema.
-func (p *parser) typed(i int, path []step, value string) (json.RawMessage, error) {
+func (p *parser) typed(i int, path []string, value string) (json.RawMessage, error) {
 	asText, err := textOf(p.args[i], value)
 	if err != nil || p.o.Typer == nil {
 		return asText, err
 	}
-	v, err := p.o.Typer.Coerce(p.ctx, names(path), value)
+	v, err := p.o.Typer.Coerce(p.ctx, path, value)
 	switch {
 	case err == nil:
 		return v, nil
@@ -110,19 +113,15 @@ func (p *parser) typed(i int, path []step, value string) (json.RawMessage, error
 	}
 	f := misfit(err, p.args[i])
 	key, _, _ := splitKey(p.args[i])
-	if _, aerr := p.o.Typer.Coerce(p.ctx, append(names(path), schema.Append), value); aerr == nil && wantsArray(err) {
+	m, ok := errors.AsType[*schema.Mismatch](err)
+	wantsArray := ok && m.Rule == "type" && strings.HasSuffix(m.Message, "want array")
+	if _, aerr := p.o.Typer.Coerce(p.ctx, append(path, schema.Append), value); aerr == nil && wantsArray {
 		f.Hint = "append an element to the array with " + wire.Quote(Shown(key+"[]="+value))
 		better := slices.Clone(p.args)
 		better[i] = key + "[]=" + value
 		f.Err = &ArgError{Arg: p.args[i], Args: p.accepted(better), Err: err}
 	}
 	return nil, f
-}
-
-// wantsArray reports whether a value fails because the schema requires an array.
-func wantsArray(err error) bool {
-	m, ok := errors.AsType[*schema.Mismatch](err)
-	return ok && m.Rule == "type" && strings.HasSuffix(m.Message, "want array")
 }
 
 // textOf returns text as a JSON string.

@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Append is the path element for a new array element.
-const Append = "[]"
+// Append is the path element for a new array element. A name in a path is never empty.
+const Append = ""
 
 // Coerce returns the JSON value of a word at a place in the params. path contains property names and Append. The word stays a string if
 // the schema allows a string there or does not describe the place. Otherwise Coerce reads it as JSON and keeps its digits. If neither is

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rpcx/wire"
 )
 
 const typing = `{"type":"object","properties":{
@@ -23,6 +25,11 @@ const typing = `{"type":"object","properties":{
 	"patternProperties":{"^n_":{"type":"number"}},
 	"$defs":{"n":{"$ref":"#/$defs/m"},"m":{"type":"integer"},
 		"tree":{"type":"object","properties":{"v":{"type":"integer"},"sub":{"type":"array","items":{"$ref":"#/$defs/tree"}}}}}}`
+
+// pathOf returns a path of names and [], separated by blanks.
+func pathOf(text string) []string {
+	return wire.Map(strings.Fields(text), func(part string) string { return strings.TrimSuffix(part, "[]") })
+}
 
 func TestCoerce(t *testing.T) {
 	s := compile(t, typing, "")
@@ -86,7 +93,7 @@ func TestCoerce(t *testing.T) {
 		{"deep z", `5`, `"5"`},
 		{"n_x", `5`, `5`},
 	} {
-		v, err := s.Coerce(t.Context(), strings.Fields(c.path), c.text)
+		v, err := s.Coerce(t.Context(), pathOf(c.path), c.text)
 		got := string(v)
 		if err != nil {
 			var m *Mismatch
@@ -130,7 +137,7 @@ func FuzzCoerce(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, path, text string) {
-		v, err := s.Coerce(t.Context(), strings.Fields(path), text)
+		v, err := s.Coerce(t.Context(), pathOf(path), text)
 		var m *Mismatch
 		switch {
 		case err != nil && !errors.As(err, &m):
