@@ -27,8 +27,7 @@ func (f *flow) call(j *job) {
 	case j.op.Kind == dialect.Notify: // its line reports that it was sent
 		f.settle(j, nil, env.Cause(f.ctx, f.b.conv.Notify(f.ctx, j.op)))
 	default:
-		result, err := request.Collect(f.ctx, f.b.Env, f.b.conv, j.op, f.b.idle)
-		f.settle(j, result, err)
+		f.collect(j, 0, func(ctx context.Context) (dialect.Stream, error) { return f.b.conv.Open(ctx, j.op) })
 	}
 }
 
@@ -39,7 +38,12 @@ func (f *flow) finishAsStream(j *job, st dialect.Stream) {
 	j.pipelined = false
 	waited := time.Since(j.sent)
 	f.mu.Unlock()
-	result, err := request.CollectFrom(f.ctx, f.b.Env, f.b.conv, st, f.b.idle, waited)
+	f.collect(j, waited, func(context.Context) (dialect.Stream, error) { return st, nil })
+}
+
+// collect ends job j with the result of the stream that open returns. The call was sent waited ago.
+func (f *flow) collect(j *job, waited time.Duration, open func(context.Context) (dialect.Stream, error)) {
+	result, err := request.Collect(f.ctx, f.b.Env, f.b.conv, f.b.idle, waited, open)
 	f.settle(j, result, err)
 }
 

@@ -166,7 +166,7 @@ func (f failures) All() iter.Seq[report.Failure] {
 }
 
 // playTape plays one tape, with a new connection for each recorded one.
-func (o *replayOptions) playTape(ctx context.Context, run *env.Env, file string, po player.Options, ignore []*jq.Paths, so session.Options) ([]*player.Found, error) {
+func (o *replayOptions) playTape(ctx context.Context, run *env.Env, file string, po player.Options, ignore []*jq.Paths, so session.Options) (found []*player.Found, err error) {
 	t, err := session.OpenTape(file, ignore)
 	if err != nil {
 		return nil, err
@@ -175,22 +175,7 @@ func (o *replayOptions) playTape(ctx context.Context, run *env.Env, file string,
 	if err := player.CheckClient(t, po); err != nil {
 		return nil, err
 	}
-	found, err := o.compared(ctx, run, t, po, ignore, so)
-	return found, errors.Join(err, unchecked(t))
-}
-
-// unchecked returns the failure for a tape without messages or with an incomplete last line.
-func unchecked(t *transcript.Transcript) error {
-	switch {
-	case t.Cut == 0 && slices.ContainsFunc(t.Tracks, func(tr *transcript.Track) bool { return tr.Len() > 0 }):
-		return nil
-	case t.Cut == 0:
-		return wire.NewFault(wire.Expectation, t.Name+": nothing checked: the tape has no messages", nil)
-	}
-	return wire.NewFault(wire.Expectation, fmt.Sprintf("the tape %s ends inside line %d, which is not compared", t.Name, t.Cut), nil)
-}
-
-func (o *replayOptions) compared(ctx context.Context, run *env.Env, t *transcript.Transcript, po player.Options, ignore []*jq.Paths, so session.Options) ([]*player.Found, error) {
+	defer func() { err = errors.Join(err, unchecked(t)) }()
 	e, err := o.endpoint(o.to, t.Header.Dialect)
 	if err != nil {
 		return nil, err
@@ -206,6 +191,17 @@ func (o *replayOptions) compared(ctx context.Context, run *env.Env, t *transcrip
 		return found, nil
 	}
 	return found, o.learn(ctx, run, t.Name, ignore, e, po, so)
+}
+
+// unchecked returns the failure for a tape without messages or with an incomplete last line.
+func unchecked(t *transcript.Transcript) error {
+	switch {
+	case t.Cut == 0 && slices.ContainsFunc(t.Tracks, func(tr *transcript.Track) bool { return tr.Len() > 0 }):
+		return nil
+	case t.Cut == 0:
+		return wire.NewFault(wire.Expectation, t.Name+": nothing checked: the tape has no messages", nil)
+	}
+	return wire.NewFault(wire.Expectation, fmt.Sprintf("the tape %s ends inside line %d, which is not compared", t.Name, t.Cut), nil)
 }
 
 // learn plays an updated tape again, and binds the values that still differ.
@@ -229,23 +225,20 @@ func (o *replayOptions) learn(ctx context.Context, run *env.Env, file string, ig
 // connections plays all connections of a tape. results are the differences of each.
 func connections(ctx context.Context, t *transcript.Transcript, e endpoint.Endpoint, po player.Options, so session.Options) (found []*player.Found, results [][]*player.Found, err error) {
 	results, err = player.Clients(ctx, t, po, e.Reversed != "", func(ctx context.Context, n int, po player.Options) ([]*player.Found, error) {
-		return connection(ctx, t, n, e, po, so)
+		so := so // of this connection
+		if len(e.Address.Command) > 0 {
+			if po.Noise = player.NewNoise(t, n, so.Transport.Noise); po.Noise != nil {
+				so.Transport.Noise = po.Noise.Line
+			}
+		}
+		conn, closeAll, err := session.DialMessages(ctx, e, so)
+		if err != nil {
+			return nil, err
+		}
+		defer closeAll()
+		return player.Client(ctx, t, n, conn, po)
 	})
 	return slices.Concat(results...), results, err
-}
-
-func connection(ctx context.Context, t *transcript.Transcript, n int, e endpoint.Endpoint, po player.Options, so session.Options) ([]*player.Found, error) {
-	if len(e.Address.Command) > 0 {
-		if po.Noise = player.NewNoise(t, n, so.Transport.Noise); po.Noise != nil {
-			so.Transport.Noise = po.Noise.Line
-		}
-	}
-	conn, closeAll, err := session.DialMessages(ctx, e, so)
-	if err != nil {
-		return nil, err
-	}
-	defer closeAll()
-	return player.Client(ctx, t, n, conn, po)
 }
 
 // update rewrites the tape with the received messages.

@@ -18,25 +18,14 @@ import (
 
 // Collect makes a call on a shared connection and returns its result. The result of a stream is an array of its data,
 // and the result of a job is its last data. Collect fails after idle without a message, and prints other events on
-// run's console.
-func Collect(ctx context.Context, run *env.Env, conv session.Conversation, op dialect.Op, idle time.Duration) (json.RawMessage, error) {
-	cl := env.NewDeadline(ctx, 0, idle)
+// run's console. open returns the stream of the call, which was sent waited ago.
+func Collect(ctx context.Context, run *env.Env, conv session.Conversation, idle, waited time.Duration, open func(context.Context) (dialect.Stream, error)) (json.RawMessage, error) {
+	cl := env.NewDeadlineSince(ctx, idle, waited)
 	defer cl.Stop()
-	st, err := conv.Open(context.WithValue(cl.Ctx, deadlineKey{}, cl), op)
+	st, err := open(context.WithValue(cl.Ctx, deadlineKey{}, cl))
 	if err != nil {
 		return nil, env.Cause(cl.Ctx, err)
 	}
-	return collect(cl, run, conv, st)
-}
-
-// CollectFrom is like Collect, but reads the stream st of a call. waited is the time since the call was sent.
-func CollectFrom(ctx context.Context, run *env.Env, conv session.Conversation, st dialect.Stream, idle, waited time.Duration) (json.RawMessage, error) {
-	cl := env.NewDeadlineSince(ctx, idle, waited)
-	defer cl.Stop()
-	return collect(cl, run, conv, st)
-}
-
-func collect(cl *env.Deadline, run *env.Env, conv session.Conversation, st dialect.Stream) (json.RawMessage, error) {
 	c := collector{items: []json.RawMessage{}, single: true, deferred: all.Named(conv.Dialect()).Streams.Deferred}
 	for {
 		m, err := st.Next(cl.Ctx)

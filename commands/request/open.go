@@ -29,7 +29,8 @@ import (
 // session, the process of the session provides the dialect.
 func Endpoint(ctx context.Context, run *env.Env, dialect string) (endpoint.Endpoint, []string, error) {
 	args := run.Line.Args
-	listening := listens(run.Line)
+	role, _ := run.Line.Value("role").(string)
+	listening := run.Line.Cmd.Name == "serve" || role == "client" // the endpoint is a listen address
 	if len(args) == 0 {
 		hint := "give one, such as ws://host/path, exec:COMMAND or demo:orders"
 		if listening {
@@ -80,12 +81,6 @@ func refuseProfile(l *cmdline.CommandLine, p *profile.Profile) error {
 		return nil
 	}
 	return l.Usage("cannot listen on @%s: a profile is for connecting to a peer", p.Name)
-}
-
-// listens reports whether the command's endpoint is a listen address.
-func listens(l *cmdline.CommandLine) bool {
-	role, _ := l.Value("role").(string)
-	return l.Cmd.Name == "serve" || role == "client"
 }
 
 // reach attaches to the session of e within --timeout, because the session's process may be stopped or still connecting.

@@ -28,7 +28,7 @@ func FillParams(ctx context.Context, run *env.Env, e endpoint.Endpoint, op *dial
 	r, err := readParams(ctx, run, e, op.Method, args, p, cat)
 	op.Params, op.Funcs = r.Params, r.Funcs
 	Style(spec, p, op)
-	if verbatim(spec, op.Method, cat) {
+	if spec.Names.OnWire(op.Method) != op.Method && cat.Method(op.Method) != nil { // the peer lists the method as typed
 		op.Extra = scan.Splice([]byte(cmp.Or(string(op.Extra), "{}")), "verbatim", []byte("true"))
 	}
 	return r.Undescribed, err
@@ -46,11 +46,6 @@ func Style(spec dialect.Spec, p options.Params, op *dialect.Op) {
 	case scan.Type(op.Params) == 'o': // without a schema the values keep their order
 		op.Params = params.Positional(op.Params, nil)
 	}
-}
-
-// verbatim reports whether to send a method as typed: the peer lists that name, although the dialect would change it.
-func verbatim(spec dialect.Spec, method string, cat *catalog.Catalog) bool {
-	return spec.Names.OnWire(method) != method && cat.Method(method) != nil
 }
 
 // readParams parses the arguments after METHOD. An unusable schema is a usage error in the user's catalog. In the

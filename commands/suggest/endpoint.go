@@ -23,24 +23,23 @@ func Endpoint(l *cmdline.CommandLine, err error, listening bool) error {
 	if f == nil || f.Kind != wire.Usage || f.Fix != nil {
 		return err
 	}
-	typed := l.Args[0]
-	instead := func(hint string, args ...string) error { return f.WithFix(hint, l.WithArgs(args)) }
-	switch better, hint := meant(typed, f), ""; {
+	typed, args, hint := l.Args[0], slices.Clone(l.Args), f.Hint
+	switch better := meant(typed, f); {
 	case better != "":
-		return instead(f.Hint, slices.Concat([]string{better}, l.Args[1:])...)
-	case len(l.Args) > 1 && all.Has(typed) && isEndpoint(l.Args[1]):
-		return instead("the dialect goes before the transport", slices.Concat([]string{typed + "+" + l.Args[1]}, l.Args[2:])...)
-	case len(l.Args) > 1 && !strings.Contains(typed, ":") && isEndpoint(l.Args[1]):
-		return instead("the endpoint goes before the method", slices.Concat([]string{l.Args[1], typed}, l.Args[2:])...)
+		args[0] = better
+	case len(args) > 1 && all.Has(typed) && isEndpoint(args[1]):
+		args, hint = append([]string{typed + "+" + args[1]}, args[2:]...), "the dialect goes before the transport"
+	case len(args) > 1 && !strings.Contains(typed, ":") && isEndpoint(args[1]):
+		args[0], args[1], hint = args[1], typed, "the endpoint goes before the method"
 	default:
-		if better, hint = ofFile(typed, listening); hint == "" {
+		switch args[0], hint = ofFile(typed, listening); {
+		case hint == "":
 			return err
-		}
-		if better == "" {
+		case args[0] == "":
 			return f.WithHint(hint)
 		}
-		return instead(hint, slices.Concat([]string{better}, l.Args[1:])...)
 	}
+	return f.WithFix(hint, l.WithArgs(args))
 }
 
 // meant returns the only endpoint that typed can mean, according to the cause of its failure, or "".

@@ -65,18 +65,14 @@ func WantsJob(f *wire.Fault) bool {
 	return f.RPC != nil && f.Hint == "" && (string(f.RPC.Code) == "-32601" || strings.Contains(f.RPC.Message, "task"))
 }
 
-// isTaskOnly reports whether the peer runs a method only as a task.
-func isTaskOnly(m *catalog.Method) bool {
-	return scan.String(scan.Get(scan.Get(m.Extra, "execution"), "taskSupport")) == "required"
-}
-
 // Job completes f, the failure of a call, with the command that runs the method as a job, if the peer lists the method as
 // a job and refuses calls.
 func Job(run *env.Env, f *wire.Fault, m *catalog.Method) {
-	if f.RPC == nil || f.Hint != "" || m == nil || m.Kind != catalog.Job || string(f.RPC.Code) != "-32601" && !isTaskOnly(m) {
+	if f.RPC == nil || f.Hint != "" || m == nil || m.Kind != catalog.Job || !slices.Equal(run.Line.Path, []string{"call"}) || len(run.Line.Args) < 2 {
 		return
 	}
-	if !slices.Equal(run.Line.Path, []string{"call"}) || len(run.Line.Args) < 2 {
+	taskOnly := scan.String(scan.Get(scan.Get(m.Extra, "execution"), "taskSupport")) == "required"
+	if string(f.RPC.Code) != "-32601" && !taskOnly {
 		return
 	}
 	f.Hint = f.Method + " may only run as a job: rpcx job run starts it and waits for its result"

@@ -127,8 +127,3 @@ func (j *peerChecker) rule(name, kind string, all []validate.Problem) error {
 	}
 	return j.r.check(report.Case{Name: name, Class: j.endpoint.Dialect + " " + kind}, found...)
 }
-
-// lacks reports whether m, the result of a search in the catalog, shows that the peer has no such method.
-func (j *peerChecker) lacks(m *catalog.Method) bool {
-	return m == nil && j.catalog != nil && j.catalog.WhyPartial() == ""
-}

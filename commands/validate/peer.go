@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -190,7 +191,11 @@ func (j *peerChecker) wrapped() (so session.Options, got func() *probes.Conn, do
 	rec := j.record.Conn(tape.Open{Endpoint: j.endpoint.String()}, false)
 	done = func() { rec.Ended(wire.Send, nil) }
 	if so.Transport.Noise = rec.Noise(so.Transport.Noise); len(j.endpoint.Address.Command) == 0 {
-		so.Transport.Noise, so.Transport.NoiseLimit = recordInvalid(rec.Message, j.session.Transport.Noise), -so.Transport.NoiseLimit
+		so.Transport.NoiseLimit = -so.Transport.NoiseLimit
+		so.Transport.Noise = func(line []byte) { // an invalid line is recorded as if it were a message
+			rec.Message(wire.Recv, []byte(strings.ToValidUTF8(string(line), "\ufffd")))
+			j.session.Transport.Noise(line)
+		}
 	}
 	so.Transport.Exchanged = session.Exchanged(rec)
 	var c *probes.Conn

@@ -42,18 +42,15 @@ func (o *validateOptions) tapes(ctx context.Context, r *outcome, files []string)
 			return errors.Join(broken, err)
 		}
 	}
-	return r.write(errors.Join(broken, sumTapes(bad, len(files))))
-}
-
-// sumTapes returns the result for all tapes.
-func sumTapes(bad []string, all int) error {
 	switch {
 	case len(bad) == 0:
-		return nil
-	case all == 1:
-		return wire.NewFault(wire.Expectation, bad[0]+" failed the check", nil)
+	case len(files) == 1:
+		broken = wire.NewFault(wire.Expectation, bad[0]+" failed the check", nil)
+	default:
+		text := fmt.Sprintf("%d of %d tapes failed the check: %s", len(bad), len(files), strings.Join(bad, ", "))
+		broken = errors.Join(broken, wire.NewFault(wire.Expectation, text, nil))
 	}
-	return wire.NewFault(wire.Expectation, fmt.Sprintf("%d of %d tapes failed the check: %s", len(bad), all, strings.Join(bad, ", ")), nil)
+	return r.write(broken)
 }
 
 // tape checks one tape against the rules of its dialect, and reports whether it passes.

@@ -80,8 +80,9 @@ func (j *peerChecker) tries(ctx context.Context) error {
 			method = spec.Names.OnWire(c.typed)
 		}
 		m := j.catalog.Method(method)
-		c.absent = j.lacks(m)
-		if m == nil && spec.Names.New != nil && j.hasClass(c.typed) {
+		c.absent = m == nil && j.catalog != nil && j.catalog.WhyPartial() == ""
+		isClass := func(class json.RawMessage) bool { return scan.String(scan.Get(class, "name")) == c.typed }
+		if m == nil && spec.Names.New != nil && j.catalog != nil && slices.ContainsFunc(j.catalog.Classes, isClass) {
 			c.typed, c.params = spec.Names.New(c.typed, c.params)
 			method, c.absent = c.typed, false
 		}
@@ -114,11 +115,6 @@ func (j *peerChecker) example(params json.RawMessage) json.RawMessage {
 		return json.RawMessage("{}") // the schema allows everything, the dialect does not
 	}
 	return made
-}
-
-// hasClass reports whether the peer has a class of that name.
-func (j *peerChecker) hasClass(name string) bool {
-	return j.catalog != nil && slices.ContainsFunc(j.catalog.Classes, func(class json.RawMessage) bool { return scan.String(scan.Get(class, "name")) == name })
 }
 
 // hinted adds read-only methods, as declared by the user's own catalog or, if it is trusted, by the peer.
@@ -250,7 +246,10 @@ func (j *peerChecker) results(ctx context.Context, op dialect.Op, method string)
 			return checked, ended(ctx, cl.Ctx, err, n, accepted)
 		}
 		cl.Touch()
-		ev, err := j.event(m)
+		ev, err := dialect.EventOf(j.conv, m)
+		if err == nil && ev.Kind == wire.Failure {
+			err = ev.Err
+		}
 		if err != nil {
 			return checked, err
 		}
@@ -281,13 +280,4 @@ func ended(ctx, limited context.Context, err error, items int, accepted bool) er
 		return errNoItem
 	}
 	return env.Cause(limited, err)
-}
-
-// event returns the event of a message. The error is also part of the message.
-func (j *peerChecker) event(m wire.Message) (wire.Event, error) {
-	ev, err := dialect.EventOf(j.conv, m)
-	if err == nil && ev.Kind == wire.Failure {
-		err = ev.Err
-	}
-	return ev, err
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"strings"
 	"sync"
 
 	"rpcx/wire"
@@ -135,12 +134,4 @@ func (j *peerChecker) tapeOf(endpoint string) (err error) {
 		j.record.Note(tape.JudgedNote + j.watch.judged)
 	}
 	return err
-}
-
-// recordInvalid returns a function that records invalid lines from a peer as if they were messages.
-func recordInvalid(to func(d wire.Direction, msg []byte), next func(line []byte)) func(line []byte) {
-	return func(line []byte) {
-		to(wire.Recv, []byte(strings.ToValidUTF8(string(line), "\ufffd")))
-		next(line)
-	}
 }
