@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"sync"
 
 	"rpcx/commands/cmdline"
@@ -67,7 +68,8 @@ func (t *typer) check(ctx context.Context, method string, given json.RawMessage)
 	names, err := t.fits(ctx, method, given)
 	if key := t.key(method); wire.AsFault(err) == nil && (err != nil || len(names) > 0) && t.conv != nil && !t.refetched[key] {
 		t.refetched[key] = true
-		t.forget(key)
+		delete(t.fetched, key)
+		maps.DeleteFunc(t.typers, func(method string, _ *params.Typer) bool { return t.key(method) == key })
 		names, err = t.fits(ctx, method, given)
 	}
 	for _, n := range names {
@@ -144,14 +146,4 @@ func (t *typer) key(method string) string {
 		return method
 	}
 	return t.spec.Discovery.Module(method)
-}
-
-// forget removes the peer's catalog for key, so that the next line requests it again.
-func (t *typer) forget(key string) {
-	delete(t.fetched, key)
-	for method := range t.typers {
-		if t.key(method) == key {
-			delete(t.typers, method)
-		}
-	}
 }

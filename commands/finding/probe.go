@@ -23,8 +23,8 @@ type Prober struct {
 	Session  session.Options
 
 	all     []*step
-	guesses []guess // the transports to try if the peer closes every connection without sending data
-	guessed bool    // the current transport is a guess, whose failure proves nothing about the peer
+	guesses []string // the endpoints to try if the peer closes every connection without sending data
+	guessed bool     // the current endpoint is a guess, whose failure proves nothing about the peer
 	mu      sync.Mutex
 	report  *Report
 }
@@ -34,10 +34,10 @@ func (p *Prober) Run(ctx context.Context) *Report {
 	p.all, p.report = steps(true, p.Method), &Report{}
 	e := p.Endpoint
 	if e.Address.Scheme == "tcp" {
-		p.guesses = append(p.guesses, guess{&endpoint.Change{Scheme: "http"}, p.Typed})
+		p.guesses = append(p.guesses, (&endpoint.Change{Scheme: "http"}).Rewrite(p.Typed))
 	}
 	if c := e.Secure(); c != nil {
-		p.guesses = append(p.guesses, guess{c, p.Typed})
+		p.guesses = append(p.guesses, c.Rewrite(p.Typed))
 	}
 	for range 4 { // each further round uses another transport that the peer has revealed
 		r := p.report
@@ -49,13 +49,9 @@ func (p *Prober) Run(ctx context.Context) *Report {
 		if r.Endpoint != nil || ctx.Err() != nil {
 			break
 		}
-		c := p.change(e)
-		if c == nil {
-			break
-		}
-		typed := c.Rewrite(c.typed)
+		typed := p.change(e)
 		other, err := endpoint.Parse(typed, "")
-		if err != nil || slices.ContainsFunc(r.Tried, func(t *Try) bool { return t.Endpoint == other.String() }) {
+		if typed == "" || err != nil || slices.ContainsFunc(r.Tried, func(t *Try) bool { return t.Endpoint == other.String() }) {
 			break
 		}
 		p.Typed, e = typed, other
@@ -155,32 +151,26 @@ func framings(e endpoint.Endpoint) []string {
 	return names
 }
 
-// A guess is a change of the typed endpoint to try.
-type guess struct {
-	*endpoint.Change
-	typed string
-}
-
-// change returns an endpoint over the other transport that the attempts on e have revealed, or the next guess, or nil.
-func (p *Prober) change(e endpoint.Endpoint) *guess {
+// change returns the typed endpoint with the other transport that the attempts on e have revealed, or the next guess, or "".
+func (p *Prober) change(e endpoint.Endpoint) string {
 	plain := e
 	plain.Dialect, plain.Framing = all.Default(), ""
 	for _, t := range p.report.Tried {
 		if c, _ := plain.Recognize(t.received); c != nil && c.Scheme != "" {
-			return &guess{c, p.Typed}
+			return c.Rewrite(p.Typed)
 		}
 		if t.fault != nil {
 			if c := plain.Refused(t.fault); c != nil {
-				return &guess{c, p.Typed}
+				return c.Rewrite(p.Typed)
 			}
 		}
 	}
 	if len(p.guesses) == 0 || slices.ContainsFunc(p.report.Tried, func(t *Try) bool { return len(t.received) > 0 || !t.closed && !t.got }) {
-		return nil
+		return ""
 	}
-	g := p.guesses[0]
+	next := p.guesses[0]
 	p.guesses, p.guessed = p.guesses[1:], true
-	return &g
+	return next
 }
 
 // isCertificate reports whether f is about a peer's untrusted certificate.

@@ -13,8 +13,6 @@ import (
 	"rpcx/commands/env"
 	"rpcx/format"
 	"rpcx/wire"
-	"rpcx/wire/oauth"
-	"rpcx/wire/transport"
 	"rpcx/wire/transport/child"
 	"rpcx/wire/userfile"
 )
@@ -100,11 +98,3 @@ func (l *Login) UseFlag() *cmdline.Flag {
 
 // Account returns the value of --account, or nil.
 func (l *Login) Account() *string { return l.account }
-
-// source returns the source of tokens for connections with cfg, or nil if the command does not use logins.
-func (l *Login) source(run *env.Env, cfg transport.Config) transport.Login {
-	if run.Line.Lookup("use-login") != nil && !l.use {
-		return nil
-	}
-	return &oauth.Source{Account: l.account, Client: func() *oauth.Client { return oauth.NewClient(cfg) }}
-}

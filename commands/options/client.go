@@ -45,7 +45,10 @@ func (c *Client) Flags(run *env.Env, idle string) []*cmdline.Flag {
 // ConnectingFlags returns the flags without those for output, for a command that does not print the peer's messages.
 func (c *Client) ConnectingFlags(run *env.Env, idle string) []*cmdline.Flag {
 	return slices.Concat(c.Conn.Flags(), c.Conn.KeptFlags(), c.Handshake.flags(), c.Time.flags(idle), c.Hooks.Flags(), c.Record.Flags(),
-		[]*cmdline.Flag{writeOutFlag(run)}, run.Common.Flags())
+		[]*cmdline.Flag{cmdline.Parsed(cmdline.GroupOutput, "write-out", "w", "print times, sizes and the exit status on stderr at the end, with the Go template `TEMPLATE` (json: all of them)", func(text string) (err error) {
+			run.Common.Meter, err = env.NewMeter(text, run.Started)
+			return err
+		})}, run.Common.Flags())
 }
 
 // Calls sets Own to METHOD, the first of args, if there is one.
@@ -84,12 +87,4 @@ func (t *Time) flags(idle string) []*cmdline.Flag {
 // WholeFlags returns the flag that bounds the whole command.
 func (t *Time) WholeFlags() []*cmdline.Flag {
 	return []*cmdline.Flag{cmdline.Generic(cmdline.GroupTime, "timeout", "end the command with status 124 after `DURATION`", &t.Timeout)}
-}
-
-// writeOutFlag returns -w. Parsing the flag creates the meter.
-func writeOutFlag(run *env.Env) *cmdline.Flag {
-	return cmdline.Parsed(cmdline.GroupOutput, "write-out", "w", "print times, sizes and the exit status on stderr at the end, with the Go template `TEMPLATE` (json: all of them)", func(text string) (err error) {
-		run.Common.Meter, err = env.NewMeter(text, run.Started)
-		return err
-	})
 }

@@ -11,9 +11,9 @@ import (
 	"rpcx/commands/env"
 	"rpcx/format"
 	"rpcx/wire"
-	"rpcx/wire/cache"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/oauth"
 	"rpcx/wire/session"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/stream"
@@ -41,17 +41,6 @@ type Connection struct {
 
 // AddHeader adds a value of --header.
 func (c *Connection) AddHeader(line string) { c.headers = append(slices.Clone(c.headers), line) }
-
-// cache returns how to use the discovery cache.
-func (c *Connection) cache() cache.Use {
-	switch {
-	case c.NoCache:
-		return cache.None
-	case c.Refresh:
-		return cache.Refresh
-	}
-	return cache.Usual
-}
 
 // TransportConfig reads the headers, runs the token command, and returns the transport's configuration with the
 // profile's headers.
@@ -81,7 +70,10 @@ func TransportConfig(ctx context.Context, run *env.Env, c *Connection) (transpor
 		c.tokened = true
 		err = addToken(ctx, cfg.Header, c.token, run.Console)
 	}
-	cfg.HTTPObserver.Login = c.Login.source(run, cfg)
+	if run.Line.Lookup("use-login") == nil || c.Login.use {
+		forTokens := cfg
+		cfg.HTTPObserver.Login = &oauth.Source{Account: c.Login.account, Client: func() *oauth.Client { return oauth.NewClient(forTokens) }}
+	}
 	return cfg, errors.Join(err, profileHeaders(run, cfg.Header))
 }
 

@@ -77,7 +77,13 @@ func (r *Record) Open(run *env.Env, endpoint, dialect string, many bool) (*recor
 	o := recorder.Options{
 		File: r.File, Also: r.Also, Split: r.split, Many: many, Warn: run.Console.Warn, Endpoint: named.Replace,
 		Header: tape.Header{Endpoint: named.Replace(endpoint), Dialect: name, Program: env.Version()},
-		Failed: func(err error) { r.fail(run, err) },
+		Failed: func(err error) {
+			if r.failed == tapeContinue {
+				go run.Console.Warn(err.Error() + ": recording has stopped")
+				return
+			}
+			run.Fail(err)
+		},
 	}
 	var err error
 	if o.Exists, err = r.existing(); err != nil {
@@ -132,13 +138,4 @@ func Paths(flag string, sources []string) (all []*jq.Paths, err error) {
 		all = append(all, p)
 	}
 	return all, nil
-}
-
-// fail handles a failure to write the tape.
-func (r *Record) fail(run *env.Env, err error) {
-	if r.failed == tapeContinue {
-		go run.Console.Warn(err.Error() + ": recording has stopped")
-		return
-	}
-	run.Fail(err)
 }

@@ -10,6 +10,7 @@ import (
 	"rpcx/commands/env"
 	"rpcx/format"
 	"rpcx/wire"
+	"rpcx/wire/cache"
 	"rpcx/wire/hook"
 	"rpcx/wire/peer"
 	"rpcx/wire/session"
@@ -41,6 +42,13 @@ func ForSession(ctx context.Context, run *env.Env, c *Connection, h *Hooks) (ses
 			return session.Options{}, err
 		}
 	}
+	use := cache.Usual
+	switch {
+	case c.NoCache:
+		use = cache.None
+	case c.Refresh:
+		use = cache.Refresh
+	}
 	note := noter(run)
 	cfg, err := c.Config(ctx, run)
 	return session.Options{
@@ -52,7 +60,7 @@ func ForSession(ctx context.Context, run *env.Env, c *Connection, h *Hooks) (ses
 			Jobs: int(h.jobs), Timeout: time.Duration(h.timeout),
 			Stderr: run.Console.Writer(format.FromHook), Warn: run.Console.Warn, OnOpen: onOpen,
 		},
-		Cache: c.cache(),
+		Cache: use,
 		Tap:   Tap(run),
 		Note:  func(n peer.Note) { note(n, "") },
 		Hurry: env.GraceContext(run.Signal),

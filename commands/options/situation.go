@@ -40,13 +40,6 @@ func ForClients(l *cmdline.CommandLine, listens ...endpoint.Endpoint) Situation 
 	return s
 }
 
-// Between returns the situation of a command that serves clients at listen and calls the peer to.
-func Between(l *cmdline.CommandLine, listen, to endpoint.Endpoint) Situation {
-	s := ForPeer(l, to)
-	s.Listens = []endpoint.Endpoint{listen}
-	return s
-}
-
 // Begun returns s for a line to which the user may add flags: each flag counts as given, except --probe.
 func (s Situation) Begun() *Situation {
 	s.has = func(flag string) bool { return flag != "probe" }

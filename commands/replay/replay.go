@@ -36,12 +36,20 @@ type replayOptions struct {
 	update bool
 	report report.Target
 	jobs   int64
-	view   View
+
+	// These flags show a tape instead of playing it.
+
+	show       bool
+	form       string
+	jq         string
+	grep       string
+	redactions bool
 }
 
 const (
 	groupPlay    = "Playing a tape"
 	groupCompare = "Comparing"
+	groupView    = "Showing a tape"
 )
 
 // Command returns the command replay.
@@ -97,12 +105,17 @@ func (o *replayOptions) flags(run *env.Env) []*cmdline.Flag {
 		cmdline.Bool(groupCompare, "update", "", "update the tapes with the peer's messages", &o.update),
 		cmdline.Generic(groupCompare, "report", "`tap|junit|json[=FILE]`: write a report for CI systems, with a test for each tape", &o.report),
 		cmdline.Number(groupCompare, "jobs", "play up to `N` tapes at once (1)", 1, &o.jobs),
+		cmdline.Bool(groupView, "show", "", "print the conversation in two columns, with nested calls indented", &o.show),
+		cmdline.Enum(groupView, "format", "`html|har`: print the conversation as one web page (html), or for a browser's network panel (har)", &o.form, []string{"html", "har"}),
+		cmdline.Bool(groupView, "redactions", "", "list the redacted secrets: the line, the JSON pointer, and a number that equal secrets share", &o.redactions),
+		cmdline.Text(groupView, "jq", "q", "show the messages for which the jq program `EXPR` is true, and their responses", &o.jq),
+		cmdline.Text(groupView, "grep", "", "show the messages that match the regular expression `REGEX`, and their responses", &o.grep),
 	}
-	return slices.Concat(flags, o.view.Flags(), o.conn.Flags(), run.Common.Flags())
+	return slices.Concat(flags, o.conn.Flags(), run.Common.Flags())
 }
 
 func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
-	if err := o.view.check(run.Line); err != nil {
+	if err := o.checkView(run.Line); err != nil {
 		return err
 	}
 	tapes, command, err := o.tapes(run.Line)
@@ -112,8 +125,8 @@ func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
 	if err := o.giveDialect(); err != nil {
 		return err
 	}
-	if o.view.wanted() {
-		return o.view.Write(ctx, run, tapes[0])
+	if o.views() {
+		return o.view(ctx, run, tapes[0])
 	}
 	po, ignore, err := o.player()
 	if err != nil {
@@ -142,7 +155,7 @@ func (o *replayOptions) tapes(l *cmdline.CommandLine) (tapes, command []string, 
 		tapes, command = l.Args[:d], l.Args[d:]
 	}
 	ways := 0
-	for _, given := range []bool{o.listen != "", o.to != "", o.diff != "", o.view.wanted()} {
+	for _, given := range []bool{o.listen != "", o.to != "", o.diff != "", o.views()} {
 		if given {
 			ways++
 		}

@@ -80,7 +80,10 @@ const maxExtras = 100
 // the first, and the number of the others.
 func print(run *env.Env, tape string, all []*player.Found) error {
 	for len(all) > 0 {
-		n := consecutive(all)
+		n := 1 // the number of extra messages at one place, or 1 for another difference
+		for n < len(all) && all[0].Kind == match.Extra && all[n].Kind == match.Extra && all[n].Line == all[0].Line {
+			n++
+		}
 		for _, f := range all[:min(n, maxExtras)] {
 			p := printed{Tape: tape, Line: f.Line, Kind: f.Kind, Method: f.Method, Want: f.Shown(f.Want), Got: f.Shown(f.Got), Text: f.Text}
 			if f.Kind == match.Differs && f.Placed() {
@@ -99,15 +102,6 @@ func print(run *env.Env, tape string, all []*player.Found) error {
 		all = all[n:]
 	}
 	return nil
-}
-
-// consecutive returns the number of extra messages at one place with which all begins, or 1 if the first difference is another one.
-func consecutive(all []*player.Found) int {
-	n := 1
-	for n < len(all) && all[0].Kind == match.Extra && all[n].Kind == match.Extra && all[n].Line == all[0].Line {
-		n++
-	}
-	return n
 }
 
 func printOne(run *env.Env, p any, words string) error {

@@ -58,10 +58,17 @@ func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint,
 	if err != nil {
 		return nil, err
 	}
-	from, err := answers(ctx, run, e, conn)
+	var from cache.Source
+	if e.Socket != "" {
+		from = run.Reached.Answers() // the session's process has it
+	} else {
+		cfg, err := options.TransportConfig(ctx, run, conn)
+		if err != nil {
+			return nil, err
+		}
+		from = AnswersOf(e, cfg)
+	}
 	switch {
-	case err != nil:
-		return nil, err
 	case from.Of == "":
 		return nil, run.Line.Usage("--cache: %s does not identify the peer", e)
 	case from.Private && c.keep != "private":
@@ -69,15 +76,6 @@ func (c *CacheFlags) For(ctx context.Context, run *env.Env, e endpoint.Endpoint,
 		return nil, nil
 	}
 	return &AnswerCache{env: run, key: from.Key(asked), no: c.Fresh, e: e}, nil
-}
-
-// answers returns the source that identifies responses of e in the cache. For a session, the session's process has it.
-func answers(ctx context.Context, run *env.Env, e endpoint.Endpoint, conn *options.Connection) (cache.Source, error) {
-	if e.Socket != "" {
-		return run.Reached.Answers(), nil
-	}
-	cfg, err := options.TransportConfig(ctx, run, conn)
-	return AnswersOf(e, cfg), err
 }
 
 // AnswersOf returns the source that identifies, in the cache, the responses on a connection to e with cfg. It includes the

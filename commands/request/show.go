@@ -45,7 +45,7 @@ func startedJob(m *wire.Message, ev *wire.Event) string {
 // A commentary writes events other than data to stderr, and stores some of them.
 type commentary struct {
 	advice *dialects.Advice // the fix of the last guidance, or nil
-	types  map[string]bool  // the unknown event types that newType has warned about
+	types  map[string]bool  // the unknown event types that caused a warning
 	data   atomic.Bool      // data was printed; warnWaiting reads this in another goroutine
 	warned atomic.Bool      // set after a warning about a notification without a hook
 }
@@ -65,19 +65,13 @@ func (s *commentary) show(run *env.Env, method string, cat *catalog.Catalog, ev 
 		if !s.data.Load() {
 			s.data.Store(true)
 		}
-		s.newType(run, ev)
+		const most = 20                                                  // a peer can invent any number
+		if ev.Topic != "" && !s.types[ev.Topic] && len(s.types) < most { // a type that the dialect does not have
+			wire.Put(&s.types, ev.Topic, true)
+			run.Console.Warn("the peer sends events of the type " + strconv.Quote(ev.Topic) + ", which is not part of the protocol")
+		}
 	}
 	if ev.Err != nil && ev.Err.Kind == "" && s.advice != nil {
 		ev.Err.Kind = s.advice.Kind
 	}
-}
-
-// newType warns once about each type of event that the dialect does not have. rpcx prints such an event as data.
-func (s *commentary) newType(run *env.Env, ev *wire.Event) {
-	const most = 20 // a peer can invent any number
-	if ev.Topic == "" || s.types[ev.Topic] || len(s.types) == most {
-		return
-	}
-	wire.Put(&s.types, ev.Topic, true)
-	run.Console.Warn("the peer sends events of the type " + strconv.Quote(ev.Topic) + ", which is not part of the protocol")
 }

@@ -63,7 +63,9 @@ func (o *Options) Peer(run *env.Env, listen endpoint.Endpoint) (to endpoint.Endp
 
 // applyBetween checks the flags for a listener that forwards to the peer at to, and applies the peer's profile.
 func applyBetween(run *env.Env, listen, to endpoint.Endpoint) error {
-	if err := options.Between(run.Line, listen, to).With(to.Profile).Check(run.Line); err != nil {
+	s := options.ForPeer(run.Line, to)
+	s.Listens = []endpoint.Endpoint{listen}
+	if err := s.With(to.Profile).Check(run.Line); err != nil {
 		return err
 	}
 	return options.ApplyTo(run, to)

@@ -61,7 +61,10 @@ func (o *validateOptions) tape(ctx context.Context, r *outcome, file string) (bo
 		return false, err
 	}
 	defer func() { _ = in.Close() }()
-	lines, err := openTape(in, file, name)
+	lines, err := tape.NewReader(in, name)
+	if f := wire.AsFault(err); f != nil && f.Kind == wire.Usage && !strings.ContainsAny(file, " :") {
+		return false, f.WithHint("if it is not a tape, use --against OLD to compare catalogs, or --schema FILE to check values")
+	}
 	if err != nil {
 		return false, err
 	}
@@ -100,15 +103,6 @@ func (o *validateOptions) tape(ctx context.Context, r *outcome, file string) (bo
 // nothingChecked returns the failure for a tape in which rpcx could check nothing.
 func nothingChecked(name, why string) error {
 	return wire.NewFault(wire.Expectation, name+": nothing checked: "+why, nil)
-}
-
-// openTape reads the header of a tape. If the file is not a tape, the error suggests the other checks.
-func openTape(in io.Reader, file, name string) (*tape.Reader, error) {
-	lines, err := tape.NewReader(in, name)
-	if f := wire.AsFault(err); f != nil && f.Kind == wire.Usage && !strings.ContainsAny(file, " :") {
-		return nil, f.WithHint("if it is not a tape, use --against OLD to compare catalogs, or --schema FILE to check values")
-	}
-	return lines, err
 }
 
 // A tapeCheck is the state of checking one tape.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"rpcx/commands/env"
 	"rpcx/format/report"
@@ -214,15 +215,6 @@ func (j *peerChecker) unfit(method, message string, params json.RawMessage) vali
 	}
 }
 
-// limit returns the deadline of a call. For a job, it limits the whole call; for other calls, the wait for each
-// message.
-func (j *peerChecker) limit(ctx context.Context, op dialect.Op) *env.Deadline {
-	if op.Kind == dialect.JobRun {
-		return env.NewDeadline(ctx, j.patience, 0)
-	}
-	return env.NewDeadline(ctx, 0, j.patience)
-}
-
 // errNoItem is returned for a stream that the peer has accepted and that then yields no item.
 var errNoItem = errors.New("no item")
 
@@ -232,7 +224,11 @@ const maxItems = 3
 // results makes a call and checks each result against its schema. It returns how many results had a schema. It reads a
 // stream until no message arrives for a while, and waits as long for the end of a job.
 func (j *peerChecker) results(ctx context.Context, op dialect.Op, method string) (checked int, err error) {
-	cl := j.limit(ctx, op)
+	whole, idle := time.Duration(0), j.patience
+	if op.Kind == dialect.JobRun { // the whole call is limited, not the wait for each message
+		whole, idle = j.patience, 0
+	}
+	cl := env.NewDeadline(ctx, whole, idle)
 	defer cl.Stop()
 	st, err := j.conv.Open(cl.Ctx, op)
 	if err != nil {
