@@ -100,6 +100,7 @@ func TestOpen(t *testing.T) {
 		{"gone/gone.json#x.y.params", "", "", "no such file or directory"},
 		{"sub#x.y.params", "", "", "is a directory"},
 		{"catalog.json#x.z.params", "", "", "it has no method x.z; did you mean x.y?"},
+		{"catalog.json#unlike.params", "", "", "it has no method unlike"},
 		{"catalog.json#x.y.foo", "", "", `"x.y.foo" is neither a /pointer nor METHOD.params nor METHOD.result`},
 		{"defs.json#a.params", "", "", "it has no methods: name a part of it with a /pointer"},
 		{"defs.json#/nothing", "", "", "nothing found at /nothing"},
