@@ -153,13 +153,6 @@ func (f *flow) send(j *job, now time.Time) bool {
 	return true
 }
 
-// answered adds the pipelined job j, which has a response.
-func (a *answers) answered(j *job) {
-	a.mu.Lock()
-	a.arrived = append(a.arrived, j)
-	a.mu.Unlock()
-}
-
 // take returns the jobs with a response since the last take.
 func (a *answers) take() []*job {
 	a.mu.Lock()
@@ -204,7 +197,13 @@ func (f *flow) advance() {
 		}
 		f.mu.Unlock()
 		for _, j := range ready {
-			f.emit(j)
+			if len(j.answer) == 0 || f.broken != nil {
+				continue
+			}
+			if _, err := f.b.Print.Print(f.printCtx, &wire.Message{Raw: j.answer}, &wire.Event{Kind: wire.Data, Data: j.answer}); err != nil {
+				f.broken = err // ends the batch
+				f.cancel(err)
+			}
 		}
 		any = true
 		f.mu.Lock()
@@ -218,18 +217,6 @@ func (f *flow) advance() {
 	f.mu.Unlock()
 	if any { // a user may wait for this response before typing the next line
 		f.b.Print.Idle()
-	}
-}
-
-// emit prints the output of j, if any. An error ends the batch.
-func (f *flow) emit(j *job) {
-	if len(j.answer) == 0 || f.broken != nil {
-		return
-	}
-	_, err := f.b.Print.Print(f.printCtx, &wire.Message{Raw: j.answer}, &wire.Event{Kind: wire.Data, Data: j.answer})
-	if err != nil {
-		f.broken = err
-		f.cancel(err)
 	}
 }
 

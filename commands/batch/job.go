@@ -72,7 +72,9 @@ func (j *job) Answered(m *wire.Message) bool {
 	default:
 		return false
 	}
-	j.f.answered(j)
+	j.f.answers.mu.Lock()
+	j.f.arrived = append(j.f.arrived, j)
+	j.f.answers.mu.Unlock()
 	return true
 }
 

@@ -151,23 +151,20 @@ func Conditions() []Condition {
 // Describe adds the requirements of each flag to a command and its subcommands. words name the command.
 func Describe(c *cmdline.Command, words ...string) {
 	c.Walk(words, func(path []string, c *cmdline.Command) {
+		command := strings.Join(path, " ")
 		for _, f := range c.Flags {
-			describe(f, strings.Join(path, " "))
+			for _, r := range table {
+				switch {
+				case !r.concerns(f.Name, command):
+				case r.with == "":
+					f.Needs = r.needs.says()
+					if r.needs.has != nil {
+						f.Dialects = dialectsWith(r.needs.has)
+					}
+				default:
+					f.With = r.with
+				}
+			}
 		}
 	})
-}
-
-func describe(f *cmdline.Flag, command string) {
-	for _, r := range table {
-		switch {
-		case !r.concerns(f.Name, command):
-		case r.with == "":
-			f.Needs = r.needs.says()
-			if r.needs.has != nil {
-				f.Dialects = dialectsWith(r.needs.has)
-			}
-		default:
-			f.With = r.with
-		}
-	}
 }

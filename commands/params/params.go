@@ -146,12 +146,7 @@ type parser struct {
 
 // readBare reads the words other than KEY OP VALUE.
 func (p *parser) readBare() error {
-	var bare []int // the indexes of these words
-	for i, arg := range p.args {
-		if !IsKeyOp(arg) {
-			bare = append(bare, i)
-		}
-	}
+	bare := p.bareWords()
 	if len(bare) == 0 {
 		return nil
 	}
@@ -180,6 +175,16 @@ func (p *parser) readBare() error {
 		p.whole = scan.ArrayOf(values...)
 	}
 	return nil
+}
+
+// bareWords returns the indexes of the words other than KEY OP VALUE.
+func (p *parser) bareWords() (bare []int) {
+	for i, arg := range p.args {
+		if !IsKeyOp(arg) {
+			bare = append(bare, i)
+		}
+	}
+	return bare
 }
 
 // bare reads one bare word.

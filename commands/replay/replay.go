@@ -141,8 +141,8 @@ func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
 	return o.check(ctx, run, tapes, po, ignore)
 }
 
-// tapes returns the tapes and the command after "--", or an error if words contradict the flags.
-func (o *replayOptions) tapes(l *cmdline.CommandLine) (tapes, command []string, err error) {
+// words returns the tapes and the command after "--".
+func (o *replayOptions) words(l *cmdline.CommandLine) (tapes, command []string, err error) {
 	if awaits(o.to) {
 		l.TakeTrailing()
 	} else if o.listen == "" && o.to == "" {
@@ -150,9 +150,16 @@ func (o *replayOptions) tapes(l *cmdline.CommandLine) (tapes, command []string, 
 			return nil, nil, err
 		}
 	}
-	tapes = l.Args
 	if d := l.Dash; d >= 0 {
-		tapes, command = l.Args[:d], l.Args[d:]
+		return l.Args[:d], l.Args[d:], nil
+	}
+	return l.Args, nil, nil
+}
+
+// tapes returns the tapes and the command after "--", or an error if words contradict the flags.
+func (o *replayOptions) tapes(l *cmdline.CommandLine) (tapes, command []string, err error) {
+	if tapes, command, err = o.words(l); err != nil {
+		return nil, nil, err
 	}
 	ways := 0
 	for _, given := range []bool{o.listen != "", o.to != "", o.diff != "", o.views()} {

@@ -49,7 +49,11 @@ func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *opt
 			name = noName
 		}
 		return untilReached(run, cl, func() (err error) {
-			c, err = discovered(cl.Ctx, conv, name)
+			if name == "" || !spec.Params.Typed {
+				c, err = conv.Describe(cl.Ctx)
+			} else if c, err = conv.Typing(cl.Ctx, name); c == nil && err == nil { // the peer does not describe the method separately
+				c, err = conv.Describe(cl.Ctx)
+			}
 			return env.Cause(cl.Ctx, noCatalog(spec, err))
 		})
 	})
@@ -85,19 +89,6 @@ func PrintJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
 
 // noName is a module that does not exist, for which a peer returns only its list of modules.
 const noName = "*"
-
-// discovered requests the part of the catalog called name, a module or a method, if the dialect has such requests.
-// Otherwise, and for "", it requests the whole catalog.
-func discovered(ctx context.Context, conv session.Conversation, name string) (*catalog.Catalog, error) {
-	if name == "" || !all.Named(conv.Dialect()).Params.Typed {
-		return conv.Describe(ctx)
-	}
-	c, err := conv.Typing(ctx, name)
-	if c == nil && err == nil { // the peer does not describe the method separately
-		return conv.Describe(ctx)
-	}
-	return c, err
-}
 
 // keptCatalog returns the stored catalog of e, with a warning that it may be outdated. Without a stored catalog, it
 // returns err, the reason why e was unreachable.

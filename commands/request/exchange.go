@@ -3,7 +3,6 @@ package request
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -67,8 +66,12 @@ func (x *exchange) operation() (undescribed []schema.Undescribed, err error) {
 	*op = x.Op
 	if len(x.Args) > 0 {
 		op.Method = x.Args[0]
-		if op.Extra, err = x.members(); err != nil {
+		if op.Extra, err = x.Client.Handshake.Set.Members(x.Env.Line, x.Endpoint); err != nil {
 			return nil, err
+		}
+		fresh := x.Client.Conn.NoCache || x.Client.Conn.Refresh
+		if fresh && x.Endpoint.Spec().AnswerCache != nil { // the peer must also bypass its cache
+			op.Extra = scan.Splice([]byte(cmp.Or(string(op.Extra), "{}")), "cache", []byte(`"no-cache"`))
 		}
 		if undescribed, err = FillParams(x.ctx, x.Env, x.Endpoint, op, x.Args[1:], x.Params, x.cat); err != nil {
 			return nil, err
@@ -84,16 +87,6 @@ func (x *exchange) operation() (undescribed []schema.Undescribed, err error) {
 		}
 	}
 	return undescribed, err
-}
-
-// members returns the extra top-level members, or nil.
-func (x *exchange) members() (json.RawMessage, error) {
-	given, err := x.Client.Handshake.Set.Members(x.Env.Line, x.Endpoint)
-	fresh := x.Client.Conn.NoCache || x.Client.Conn.Refresh
-	if err == nil && fresh && x.Endpoint.Spec().AnswerCache != nil { // the peer must also bypass its cache
-		given = scan.Splice([]byte(cmp.Or(string(given), "{}")), "cache", []byte(`"no-cache"`))
-	}
-	return given, err
 }
 
 // converse opens a connection, calls work and closes the connection.

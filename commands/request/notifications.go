@@ -11,10 +11,11 @@ import (
 // A notificationPrinter prints the notifications during a call (call --method). It prints all notifications that
 // arrived before the response, and stops before the response is printed.
 type notificationPrinter struct {
-	stream dialect.Stream
-	stop   context.CancelFunc
-	done   <-chan struct{}
-	err    error // the error of printing or of an expectation, valid after done
+	consumer *ResponsePrinter
+	stream   dialect.Stream
+	stop     context.CancelFunc
+	done     <-chan struct{}
+	err      error // the error of printing or of an expectation, valid after done
 }
 
 // startNotifications starts printing the messages for ReadOptions.Notifications, if set.
@@ -27,7 +28,7 @@ func (c *ResponsePrinter) startNotifications() error {
 		return env.Cause(c.deadline.Ctx, err)
 	}
 	ctx, stop := context.WithCancel(c.deadline.Ctx)
-	b := &notificationPrinter{stream: st, stop: stop}
+	b := &notificationPrinter{consumer: c, stream: st, stop: stop}
 	c.notifications = b
 	b.done = wire.Go(func() {
 		defer wire.Guard()
@@ -36,7 +37,7 @@ func (c *ResponsePrinter) startNotifications() error {
 			if err != nil {
 				return
 			}
-			if b.err = c.printNotification(m); b.err == nil {
+			if b.err = b.print(m); b.err == nil {
 				c.print.Idle()
 			}
 		}
@@ -45,7 +46,8 @@ func (c *ResponsePrinter) startNotifications() error {
 	return nil
 }
 
-func (c *ResponsePrinter) printNotification(m wire.Message) error {
+func (b *notificationPrinter) print(m wire.Message) error {
+	c := b.consumer
 	c.deadline.Touch()
 	ev, err := dialect.EventOf(c.conv, m)
 	if err != nil {
@@ -72,7 +74,7 @@ func (c *ResponsePrinter) finishNotifications() error {
 		if err != nil {
 			break
 		}
-		b.err = c.printNotification(m)
+		b.err = b.print(m)
 	}
 	cancelStream(ctx, b.stream)
 	return b.err

@@ -85,12 +85,23 @@ func (c *ResponsePrinter) Describe() (*catalog.Catalog, error) {
 	return c.conv.Describe(c.deadline.Ctx)
 }
 
-// Do sends op and prints the response to its end.
-func (c *ResponsePrinter) Do(op dialect.Op) error {
-	if c.Stream {
-		return c.doStream(op)
+// Do sends op and prints the response to its end. If events of a stream were lost, it returns a Fault.
+func (c *ResponsePrinter) Do(op dialect.Op) (err error) {
+	if !c.Stream {
+		return c.do(op)
 	}
-	return c.do(op)
+	waiting, done := context.WithCancel(c.deadline.Ctx)
+	defer done()
+	go c.warnWaiting(waiting)
+	if c.Watch != nil {
+		err = c.doWatching(op)
+	} else {
+		err = c.endStream(c.do(op))
+	}
+	if lossy, _ := c.env.Line.Value("lossy").(bool); err != nil || c.state != incomplete || lossy {
+		return err
+	}
+	return wire.NewFault(wire.Closed, "events were lost because the ring of the session was full", nil).WithHint("accept this with --lossy")
 }
 
 func (c *ResponsePrinter) do(op dialect.Op) error {

@@ -16,29 +16,10 @@ import (
 	"rpcx/wire/dialect"
 )
 
-// doStream opens a stream and prints it to its end.
-func (c *ResponsePrinter) doStream(op dialect.Op) error {
-	waiting, done := context.WithCancel(c.deadline.Ctx)
-	defer done()
-	go c.warnWaiting(waiting)
-	if c.Watch != nil {
-		return c.complete(c.doWatching(op))
-	}
-	return c.complete(c.endStream(c.do(op)))
-}
-
 func (c *ResponsePrinter) count(ev *wire.Event) {
 	if ev.Kind == wire.Gap && ev.Missed > 0 && c.state == nothingWrong {
 		c.state = incomplete
 	}
-}
-
-// complete returns err or, if err is nil and the stream has lost events, a Fault.
-func (c *ResponsePrinter) complete(err error) error {
-	if lossy, _ := c.env.Line.Value("lossy").(bool); err != nil || c.state != incomplete || lossy {
-		return err
-	}
-	return wire.NewFault(wire.Closed, "events were lost because the ring of the session was full", nil).WithHint("accept this with --lossy")
 }
 
 // endStream returns nil for regular ends: --for, --idle, and a peer that closes without an error. Without an item, it
@@ -105,7 +86,14 @@ func (c *ResponsePrinter) doWatching(op dialect.Op) error {
 // closed, c.deadline is cancelled with the failure. If the request has opened a stream, watch ends with that stream, and
 // with WatchEnds with the exchange.
 func (c *ResponsePrinter) trigger(ctx context.Context, method string, st, watch dialect.Stream) error {
-	opened, failed := answered(ctx, st, method)
+	m, failed := st.Next(ctx)
+	switch {
+	case failed != nil:
+		failed = named(failed, method)
+	case m.Err != nil:
+		failed = rpcFault(method, m.Err.Clone())
+	}
+	opened := failed == nil && m.Kind == wire.Response && !m.Final
 	if f := wire.AsFault(failed); f != nil && f.Kind != wire.Closed { // earlier messages are still printed
 		c.deadline.Cancel(f)
 	}
@@ -122,18 +110,6 @@ func (c *ResponsePrinter) trigger(ctx context.Context, method string, st, watch 
 		}
 	}
 	return failed
-}
-
-// answered waits for the first response in st and returns its failure. opened reports that it has opened a stream.
-func answered(ctx context.Context, st dialect.Stream, method string) (opened bool, err error) {
-	m, err := st.Next(ctx)
-	switch {
-	case err != nil:
-		return false, named(err, method)
-	case m.Err != nil:
-		return false, rpcFault(method, m.Err.Clone())
-	}
-	return m.Kind == wire.Response && !m.Final, nil
 }
 
 // settleUnhandled bounds the wait for hooks to handle the last notifications.

@@ -28,7 +28,14 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 	}
 	j.facts = map[string][]map[string]json.RawMessage{}
 	var described *catalog.Catalog
-	err = request.WaitReached(ctx, j.run, func() (err error) { described, err = j.describe(ctx); return err })
+	err = request.WaitReached(ctx, j.run, func() (err error) {
+		cl := env.NewDeadline(ctx, 0, j.patience) // each message extends it
+		defer cl.Stop()
+		j.waiting.Store(cl)
+		defer j.waiting.Store(nil)
+		described, err = j.conv.Describe(cl.Ctx)
+		return env.Cause(cl.Ctx, err)
+	})
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -81,16 +88,6 @@ func (j *peerChecker) undescribed(err error) {
 			j.skip(r.Name, why)
 		}
 	}
-}
-
-// describe requests the peer's catalog. It waits as long as messages arrive.
-func (j *peerChecker) describe(ctx context.Context) (*catalog.Catalog, error) {
-	cl := env.NewDeadline(ctx, 0, j.patience)
-	defer cl.Stop()
-	j.waiting.Store(cl)
-	defer j.waiting.Store(nil)
-	c, err := j.conv.Describe(cl.Ctx)
-	return c, env.Cause(cl.Ctx, err)
 }
 
 // modules finds the peer's modules, if it has any, for the probes.

@@ -131,8 +131,13 @@ func (j *peerChecker) all(ctx context.Context) error {
 		j.skip("the probes", j.endpoint.Dialect+" has none")
 	}
 	end, err := j.open(ctx)
-	if err == nil {
-		err = j.shares(ctx, set)
+	if err == nil { // the connection is shared
+		if err = j.declares(ctx, set.Discovery); err == nil {
+			err = j.tries(ctx)
+		}
+		if err == nil {
+			err = j.probe(ctx, set.Probes, func(p *probes.Probe) bool { return !p.Own && !p.Bare })
+		}
 		end()
 	}
 	if err == nil {
@@ -151,17 +156,6 @@ func (j *peerChecker) known(set []probes.Probe) error {
 	return known(j.o.disable, names, func(name string) *wire.Fault {
 		return j.run.Line.Usage("--disable: %s has no rule or probe %q", j.endpoint.Dialect, name)
 	})
-}
-
-// shares makes the checks that share a connection.
-func (j *peerChecker) shares(ctx context.Context, set *probes.Set) error {
-	if err := j.declares(ctx, set.Discovery); err != nil {
-		return err
-	}
-	if err := j.tries(ctx); err != nil {
-		return err
-	}
-	return j.probe(ctx, set.Probes, func(p *probes.Probe) bool { return !p.Own && !p.Bare })
 }
 
 // open connects and performs the handshake. end sends the closing messages and closes the connection.

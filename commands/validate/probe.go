@@ -27,8 +27,12 @@ func (j *peerChecker) probe(ctx context.Context, set []probes.Probe, wanted func
 			continue
 		}
 		for _, vars := range j.each(p) {
-			if err := j.reopen(ctx, t, p); err != nil {
-				return err
+			if !p.Own && !p.Bare && t.Shared.Ended() != nil { // the last probe has ended the shared connection
+				_ = j.conv.Close()
+				if _, err := j.open(ctx); err != nil {
+					return err
+				}
+				t.Shared = j.shared
 			}
 			res := t.Run(ctx, p, vars)
 			if ctx.Err() != nil {
@@ -65,19 +69,6 @@ func (j *peerChecker) skips(p *probes.Probe) bool {
 	}
 	j.skip(p.Name, why)
 	return true
-}
-
-// reopen opens the shared connection again if the last probe has ended it.
-func (j *peerChecker) reopen(ctx context.Context, t *probes.Target, p *probes.Probe) error {
-	if p.Own || p.Bare || t.Shared.Ended() == nil {
-		return nil
-	}
-	_ = j.conv.Close()
-	if _, err := j.open(ctx); err != nil {
-		return err
-	}
-	t.Shared = j.shared
-	return nil
 }
 
 // each returns the variables for each run of a probe.

@@ -81,9 +81,8 @@ func (j *peerChecker) tries(ctx context.Context) error {
 			method = spec.Names.OnWire(c.typed)
 		}
 		m := j.catalog.Method(method)
-		c.absent = m == nil && j.catalog != nil && j.catalog.WhyPartial() == ""
-		isClass := func(class json.RawMessage) bool { return scan.String(scan.Get(class, "name")) == c.typed }
-		if m == nil && spec.Names.New != nil && j.catalog != nil && slices.ContainsFunc(j.catalog.Classes, isClass) {
+		c.absent = j.lacks(m)
+		if m == nil && spec.Names.New != nil && j.hasClass(c.typed) {
 			c.typed, c.params = spec.Names.New(c.typed, c.params)
 			method, c.absent = c.typed, false
 		}
@@ -116,6 +115,16 @@ func (j *peerChecker) example(params json.RawMessage) json.RawMessage {
 		return json.RawMessage("{}") // the schema allows everything, the dialect does not
 	}
 	return made
+}
+
+// lacks reports whether m, the result of a search in the catalog, shows that the peer has no such method.
+func (j *peerChecker) lacks(m *catalog.Method) bool {
+	return m == nil && j.catalog != nil && j.catalog.WhyPartial() == ""
+}
+
+// hasClass reports whether the peer has a class of that name.
+func (j *peerChecker) hasClass(name string) bool {
+	return j.catalog != nil && slices.ContainsFunc(j.catalog.Classes, func(class json.RawMessage) bool { return scan.String(scan.Get(class, "name")) == name })
 }
 
 // hinted adds read-only methods, as declared by the user's own catalog or, if it is trusted, by the peer.
