@@ -62,7 +62,7 @@ func (b *ConnectionHooks) endpoint(id string) string {
 	first := !b.warned
 	b.warned = true
 	b.mu.Unlock()
-	if first && b.t.o.Warn != nil {
+	if first {
 		b.t.o.Warn("hooks cannot call the peer: " + err.Error())
 	}
 	return ""

@@ -104,7 +104,7 @@ func FromDemo(c *catalog.Catalog) ([]Entry, error) {
 
 func fromCatalog(c *catalog.Catalog, parse func(string) (Answer, error)) ([]Entry, error) {
 	var entries []Entry
-	for _, m := range c.Methods {
+	for _, m := range append(wire.Map(c.Methods, func(m catalog.Method) member { return member{m.Name, m.Run} }), membersOf(c.Classes)...) {
 		if m.Run == "" {
 			continue
 		}
@@ -114,16 +114,18 @@ func fromCatalog(c *catalog.Catalog, parse func(string) (Answer, error)) ([]Entr
 		}
 		entries = append(entries, Entry{Pattern: m.Name, Answer: a})
 	}
-	return fromClasses(entries, c.Classes, parse)
+	return entries, nil
 }
 
-// fromClasses adds the hooks in the run members of classes. The hooks for methods and properties are named
-// Class.method. The hooks for the constructor and the destructor are named Class.__init__ and Class.__del__.
-func fromClasses(entries []Entry, classes []json.RawMessage, parse func(string) (Answer, error)) ([]Entry, error) {
-	type member struct {
-		Name string `json:"name"`
-		Run  string `json:"run"`
-	}
+// A member is a method, a property, or another member of a class, with its hook.
+type member struct {
+	Name string `json:"name"`
+	Run  string `json:"run"`
+}
+
+// membersOf returns the members of classes. Methods and properties are named Class.method. The constructor and the
+// destructor are named Class.__init__ and Class.__del__.
+func membersOf(classes []json.RawMessage) (all []member) {
 	for _, raw := range classes {
 		var class struct {
 			Name        string   `json:"name"`
@@ -137,17 +139,10 @@ func fromClasses(entries []Entry, classes []json.RawMessage, parse func(string) 
 		}
 		class.Constructor.Name, class.Destructor.Name = "__init__", "__del__"
 		for _, m := range slices.Concat([]member{class.Constructor, class.Destructor}, class.Methods, class.Properties) {
-			if m.Run == "" {
-				continue
-			}
-			a, err := parse(m.Run)
-			if err != nil {
-				return nil, inside("method "+class.Name+"."+m.Name, err)
-			}
-			entries = append(entries, Entry{Pattern: class.Name + "." + m.Name, Answer: a})
+			all = append(all, member{class.Name + "." + m.Name, m.Run})
 		}
 	}
-	return entries, nil
+	return all
 }
 
 // quote returns s as one word of sh.

@@ -149,18 +149,14 @@ func unknownKind(s, kind string) error {
 	words := wire.Map(append([]Kind{Inbox}, kinds...), func(k Kind) string { return string(k) })
 	if near := catalog.Nearest(kind, words); near != "" {
 		return meant(s, near+strings.TrimPrefix(s, kind), "%s", f.Message)
-	} else {
-		f.Hint = "to run a command of that name, write sh:" + s
 	}
-	return f
+	return f.WithHint("to run a command of that name, write sh:" + s)
 }
 
 // inside adds the place to the message of a usage Fault.
 func inside(where string, err error) error {
 	if f := wire.AsFault(err); f != nil {
-		c := *f
-		c.Message = where + ": " + f.Message
-		return &c
+		return f.About(where)
 	}
 	return wire.NewFault(wire.Usage, where+": "+err.Error(), err)
 }

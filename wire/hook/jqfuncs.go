@@ -49,15 +49,11 @@ func jqSleep(ctx context.Context, in any, args []any) (any, error) {
 	if !ok || !(seconds >= 0) {
 		return nil, errors.New("sleep needs a number of seconds")
 	}
-	t := time.NewTimer(time.Duration(min(seconds*float64(time.Second), math.MaxInt64/2)))
-	defer t.Stop()
 	defer jqContextOf(ctx).computing.pause()()
-	select {
-	case <-t.C:
-		return in, nil
-	case <-ctx.Done():
+	if !wire.Sleep(ctx, time.Duration(min(seconds*float64(time.Second), math.MaxInt64/2))) {
 		return nil, ctx.Err()
 	}
+	return in, nil
 }
 
 // jqRPC implements rpc(METHOD; PARAMS), which returns the peer's result. In dialects that can express this, the call

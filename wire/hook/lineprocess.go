@@ -1,10 +1,7 @@
 package hook
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -58,7 +55,13 @@ func (t *LineProcess) Run(onLine func(line []byte), last func()) error {
 		<-t.p.Done()
 		t.p.wakeReaders()
 	})
-	err := t.read(onLine)
+	err := eachLine(&pipe{f: t.p.stdout, exited: t.p.Done()}, func(line []byte) error {
+		onLine(line)
+		return nil
+	})
+	if err != errTooLong {
+		err = nil
+	}
 	t.p.stdin.Close()
 	wire.Either(t.p.Done(), time.After(exitTime)) // the process may have closed only its stdout
 	t.p.force()
@@ -74,20 +77,6 @@ func (t *LineProcess) Run(onLine func(line []byte), last func()) error {
 	writer.Wait()
 	t.p.closePipes()
 	return err
-}
-
-func (t *LineProcess) read(onLine func(line []byte)) error {
-	lines := bufio.NewScanner(&pipe{f: t.p.stdout, exited: t.p.Done()})
-	lines.Buffer(nil, maxOutput)
-	for lines.Scan() {
-		if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 {
-			onLine(line)
-		}
-	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return errTooLong
-	}
-	return nil
 }
 
 func (t *LineProcess) write() {

@@ -16,12 +16,9 @@ import (
 // readLines converts each line to an event. For a stream, r.Emit receives all events. Otherwise the last data or error
 // is the answer, and r.Emit, if set, receives progress and log events.
 func (o *outcome) readLines(stdout io.Reader, r dialect.Request) error {
-	lines := bufio.NewScanner(stdout)
-	lines.Buffer(nil, maxOutput)
-	for lines.Scan() {
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 || r.Notification {
-			continue
+	return eachLine(stdout, func(line []byte) error {
+		if r.Notification {
+			return nil
 		}
 		v, err := value(line)
 		if err != nil {
@@ -38,8 +35,19 @@ func (o *outcome) readLines(stdout io.Reader, r dialect.Request) error {
 		case r.Emit != nil:
 			err = r.Emit(ev)
 		}
-		if err != nil {
-			return err
+		return err
+	})
+}
+
+// eachLine calls do with each line of r that is not blank, until do fails.
+func eachLine(r io.Reader, do func(line []byte) error) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxOutput)
+	for lines.Scan() {
+		if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 {
+			if err := do(line); err != nil {
+				return err
+			}
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {

@@ -85,6 +85,9 @@ func NewTable(o Options, entries ...Entry) (*Table, error) {
 	if o.Jobs <= 0 {
 		o.Jobs = DefaultJobs
 	}
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
 	t := &Table{o: o, slots: semaphore{free: o.Jobs}, streams: semaphore{free: MaxStreams}, computing: semaphore{free: 2 * runtime.GOMAXPROCS(0)}, env: inherited()}
 	t.slots.slow = t.warnBusy
 	t.shared = sync.OnceValue(func() *ConnectionHooks { return t.Bind(Binding{}) })
@@ -122,9 +125,6 @@ func (t *Table) Names() []string { return slices.Clone(t.entries.Load().names) }
 
 // warn prints a warning about the hook for method. It contains the name of the client.
 func (b *ConnectionHooks) warn(c *chain, method, format string, args ...any) {
-	if b.t.o.Warn == nil {
-		return
-	}
 	who := "hook " + c.pattern
 	if method != c.pattern && method != "" {
 		who += " (" + shown(method) + ")"
@@ -151,7 +151,7 @@ func (b *ConnectionHooks) fail(c *chain, method, format string, args ...any) *wi
 func (t *Table) warnBusy() {
 	now := time.Now().UnixNano()
 	last := t.busy.Load()
-	if t.o.Warn != nil && now-last > int64(busyPause) && t.busy.CompareAndSwap(last, now) {
+	if now-last > int64(busyPause) && t.busy.CompareAndSwap(last, now) {
 		t.o.Warn(fmt.Sprintf("requests wait for one of the %d hook slots (--hook-jobs)", t.o.Jobs))
 	}
 }

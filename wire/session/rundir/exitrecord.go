@@ -37,21 +37,16 @@ func readExitRecords(b []byte) (all []exitRecord) {
 	return slices.DeleteFunc(all, func(e exitRecord) bool { return time.Since(e.At) > exitRecordAge })
 }
 
-// RecordExit stores why the session at socket ended.
-func RecordExit(socket, why string) {
-	writeExit(socket, wire.Excerpt(why, maxExitReason))
-}
-
 // ForgetExit removes the record of the session at socket. It is called when the session has started again.
 func ForgetExit(socket string) {
 	if exitAt(socket) != nil {
-		writeExit(socket, "")
+		RecordExit(socket, "")
 	}
 }
 
-// writeExit replaces the record of the session at socket with a new one for the reason why. If why is "", it only
+// RecordExit replaces the record of the session at socket with a new one for the reason why. If why is "", it only
 // removes the record.
-func writeExit(socket, why string) {
+func RecordExit(socket, why string) {
 	file := xdg.StateFile("ended")
 	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return
@@ -60,7 +55,7 @@ func writeExit(socket, why string) {
 		cache.Update(file, func(old []byte) []byte {
 			all := slices.DeleteFunc(readExitRecords(old), func(e exitRecord) bool { return e.Socket == socket })
 			if why != "" {
-				all = append(all, exitRecord{socket, time.Now().UTC(), why})
+				all = append(all, exitRecord{socket, time.Now().UTC(), wire.Excerpt(why, maxExitReason)})
 			}
 			if len(all) == 0 {
 				return nil
@@ -94,15 +89,7 @@ func age(e exitRecord) time.Duration { return max(time.Since(e.At), 0).Truncate(
 
 // exitAt returns the record of the last session at socket, or nil if there is none.
 func exitAt(socket string) *exitRecord {
-	file := xdg.StateFile("ended")
-	if file == "" {
-		return nil
-	}
-	all := readExitRecords(cache.Read(file))
-	if i := slices.IndexFunc(all, func(e exitRecord) bool { return e.Socket == socket }); i >= 0 {
-		return &all[i]
-	}
-	return nil
+	return wire.Find(readExitRecords(cache.Read(xdg.StateFile("ended"))), func(e *exitRecord) bool { return e.Socket == socket })
 }
 
 // ExitFault returns a Fault with the reason why the session name ended, or nil if the reason is not known.

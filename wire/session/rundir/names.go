@@ -9,9 +9,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"rpcx/wire"
@@ -20,27 +22,15 @@ import (
 	"rpcx/wire/syserr"
 )
 
-// maxName is the maximum length of a session name, in bytes.
-const maxName = 64
+var validName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // CheckName rejects a session name that is not valid (rpcx-sessions(7)).
 func CheckName(name string) error {
-	if 0 < len(name) && len(name) <= maxName && plain(name) && !strings.ContainsRune("._-", rune(name[0])) {
+	if validName().MatchString(name) {
 		return nil
 	}
 	return wire.Usagef("%s is not a valid session name", wire.Quote(name)).
 		WithHint("a name has up to 64 letters, digits, dots, dashes and underscores, and begins with a letter or a digit")
-}
-
-// plain reports whether name consists only of letters, digits, dots, dashes and underscores.
-func plain(name string) bool {
-	for _, c := range []byte(name) {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (c < '0' || c > '9') && c != '.' && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return true
 }
 
 // socketOf returns the path of the session's socket in dir. The path contains the name, or a hash of the name if the
@@ -82,7 +72,8 @@ func Claim(name string) (net.Listener, string, error) {
 	err = Locked(dir, func() error {
 		Sweep(dir)
 		if _, err := os.Lstat(path); err == nil {
-			return conflict(name)
+			return wire.NewFault(wire.Conflict, fmt.Sprintf("a session named %s exists", name), nil).
+				WithHint("rpcx session close " + name + " ends it; --ensure uses it if it has the same options")
 		}
 		l, err = Bind(path)
 		return err
@@ -94,11 +85,6 @@ func Claim(name string) (net.Listener, string, error) {
 		err = wire.NewFault(wire.IO, "cannot create the session's socket: "+err.Error(), err)
 	}
 	return l, path, err
-}
-
-func conflict(name string) *wire.Fault {
-	return wire.NewFault(wire.Conflict, fmt.Sprintf("a session named %s exists", name), nil).
-		WithHint("rpcx session close " + name + " ends it; --ensure uses it if it has the same options")
 }
 
 // CleanUp removes the files of a killed session, and returns a Fault that reports its end.
