@@ -156,7 +156,7 @@ type handshakeKey struct{}
 // exchange. The state and the streams of the old session are lost.
 func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]byte)) error {
 	count := p.begin(o)
-	err := p.resend(ctx, func() error { return p.exchanger.Exchange(ctx, o.msg, recv) })
+	err := p.o.Resend(ctx, func() error { return p.exchanger.Exchange(ctx, o.msg, recv) })
 	if !errors.Is(err, wire.ErrSessionLost) || o.answers() || ctx.Value(handshakeKey{}) != nil {
 		return err
 	}
@@ -165,13 +165,6 @@ func (p *Peer) exchangeRenewing(ctx context.Context, o *outgoing, recv func([]by
 	}
 	p.begin(o)
 	return p.exchanger.Exchange(ctx, o.msg, recv)
-}
-
-func (p *Peer) resend(ctx context.Context, attempt func() error) error {
-	if p.o.Resend == nil {
-		return attempt()
-	}
-	return p.o.Resend(ctx, attempt)
 }
 
 const sessionEnded = "the peer ended the session"

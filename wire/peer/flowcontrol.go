@@ -89,7 +89,7 @@ func (p *Peer) turnLocked(in *inbound.Request) bool {
 	if wait := turnEvery - time.Since(p.outbox.begunAt); wait > 0 {
 		if !p.outbox.awaitsTurn {
 			p.outbox.awaitsTurn = true
-			time.AfterFunc(wait, p.nextTurn)
+			time.AfterFunc(wait, func() { p.openRoom(&p.outbox.awaitsTurn) })
 		}
 		return false
 	}
@@ -97,11 +97,12 @@ func (p *Peer) turnLocked(in *inbound.Request) bool {
 	return true
 }
 
-// nextTurn allows one more handler to start.
-func (p *Peer) nextTurn() {
+// openRoom opens outbox.room, for which a timer or a goroutine waited. Waiting handlers then check again whether they may
+// start. awaits records that wait.
+func (p *Peer) openRoom(awaits *bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.outbox.awaitsTurn = false
+	*awaits = false
 	p.outbox.room.Pass()
 }
 
@@ -125,7 +126,10 @@ func (p *Peer) holdsTooMuchLocked(in *inbound.Request) bool {
 	}
 	if !p.outbox.awaitsBudget {
 		p.outbox.awaitsBudget = true
-		p.wg.Go(func() { p.awaitBudget(free) })
+		p.wg.Go(func() {
+			wire.Either(free, p.ctx.Done())
+			p.openRoom(&p.outbox.awaitsBudget)
+		})
 	}
 	return true
 }
@@ -135,15 +139,6 @@ func (p *Peer) MostHeld() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.outbox.mostHeld
-}
-
-// awaitBudget opens outbox.room when free is closed. Waiting handlers then check the Budget again.
-func (p *Peer) awaitBudget(free <-chan struct{}) {
-	wire.Either(free, p.ctx.Done())
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.outbox.awaitsBudget = false
-	p.outbox.room.Pass()
 }
 
 // busyLocked returns the error for a request with this method above the limit. The caller holds the lock.

@@ -84,7 +84,7 @@ type Options struct {
 	Resend func(ctx context.Context, attempt func() error) error
 	// Incoming receives every request, notification and response of a Raw operation, and every response, item or
 	// invalid JSON without a call, before its dispatch. It runs on the reader's goroutine, in the order of arrival, and
-	// may keep the message. If it returns true, it has taken the message, and a request then stays open until Answer or
+	// may keep the message. If it returns true, it has taken the message, and a request then stays open until Answered or
 	// RejectOpen. The reader reads nothing while Incoming runs. Incoming must not wait for a response. Close waits for
 	// it. It may be nil.
 	Incoming func(m wire.Message) bool
@@ -96,6 +96,9 @@ func (o Options) withDefaults() Options {
 	o.MaxMessage = cmp.Or(max(o.MaxMessage, 0), wire.DefaultMaxMessage)
 	o.Drain = cmp.Or(max(o.Drain, 0), defaultDrain)
 	o.CloseTimeout = cmp.Or(max(o.CloseTimeout, 0), defaultClose)
+	if o.Resend == nil {
+		o.Resend = func(_ context.Context, attempt func() error) error { return attempt() }
+	}
 	return o
 }
 

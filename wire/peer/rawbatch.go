@@ -22,11 +22,7 @@ type rawBatch struct {
 
 // isBatch reports whether op sends an array of several messages.
 func (p *Peer) isBatch(op dialect.Op) bool {
-	start := scan.Skip(op.Params, 0)
-	if op.Kind != dialect.Raw || start >= len(op.Params) || op.Params[start] != '[' {
-		return false
-	}
-	return !p.can.Arrays
+	return op.Kind == dialect.Raw && !p.can.Arrays && scan.Type(op.Params[scan.Skip(op.Params, 0):]) == 'a'
 }
 
 // openBatch sends the array in op. If none of its ids is in use, the array is sent unchanged, byte for byte.

@@ -37,7 +37,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 //	cancel N [DURATION]         cancels N, in the background
 //	note KIND TEXT…             the next note
 //	took JSON                   the next request that Incoming accepted
-//	answer ID JSON              answers a request that Incoming accepted
 //	answered ID                 a message written by the user has answered the request
 //	handled METHOD PARAMS       the next notification that the handler received
 //	eof | hangup                the peer half-closes; closes
@@ -237,8 +236,6 @@ func (s *stage) take(verb, rest string) error {
 		return s.note(name, arg)
 	case "took":
 		return s.expect(&s.took, rest)
-	case "answer":
-		return s.p.Answer(wire.ID(name), []byte(arg))
 	case "answered":
 		s.p.Answered(wire.ID(rest))
 	case "handled":

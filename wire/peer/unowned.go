@@ -1,7 +1,6 @@
 package peer
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -204,23 +203,6 @@ func malformation(m *wire.Message) string {
 		}
 	}
 	return what
-}
-
-// Answer sends raw, a complete response message, for a request that Incoming took. If several requests have that id, it
-// answers the oldest.
-func (p *Peer) Answer(id wire.ID, raw []byte) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	taken := p.requests.Taken(id)
-	if len(taken) == 0 {
-		return &wire.Fault{Kind: wire.Usage, Message: "no request with id " + string(id) + " is open"}
-	}
-	p.untakeLocked(taken[0])
-	if p.end.State == ending.Ended {
-		return p.end.Fault(nil, "")
-	}
-	p.replyRawLocked(taken[0], bytes.Clone(raw))
-	return nil
 }
 
 // Answered records that a Raw message has answered the requests with these ids, which Incoming took. If several

@@ -34,13 +34,10 @@ func (e *Items) Keep(m *wire.Message, limit int) bool {
 const otherStreams = ""
 
 func (e *Items) lose(stream string) {
-	if e.lost == nil {
-		e.lost = map[string]int64{}
-	}
 	if len(e.lost) >= maxRecent && e.lost[stream] == 0 || len(stream) > maxRecentLength {
 		stream = otherStreams
 	}
-	e.lost[stream]++
+	wire.Put(&e.lost, stream, e.lost[stream]+1)
 }
 
 // Missing returns the number of refused items of a stream. It is an upper bound if several streams share a count.

@@ -29,7 +29,7 @@ type Request struct {
 	Replied   bool // the first response has been sent, or the request has none
 
 	index int  // its index in Array
-	taken bool // Incoming took the request, and Answer will answer it
+	taken bool // Incoming took the request, and its user will answer it
 	goes  bool // the request has a response, and more responses will follow
 }
 
@@ -170,15 +170,13 @@ func (t *Requests) Take(r *Request) {
 	t.Start(r)
 }
 
-// Untake removes a request that Take added. It returns false if the request has already been removed.
-func (t *Requests) Untake(r *Request) bool {
-	if !r.taken {
-		return false
+// Untake removes a request that Take added, unless it has already been removed.
+func (t *Requests) Untake(r *Request) {
+	if r.taken {
+		r.taken = false
+		t.taken--
+		t.close(r)
 	}
-	r.taken = false
-	t.taken--
-	t.close(r)
-	return true
 }
 
 func (t *Requests) close(r *Request) {
