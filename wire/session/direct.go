@@ -69,11 +69,7 @@ func (d *Direct) Open(ctx context.Context, op dialect.Op) (dialect.Stream, error
 	case op.Since != nil:
 		return nil, wire.Usagef("only a session keeps earlier events: rpcx connect ENDPOINT --session NAME opens one")
 	case op.Kind >= dialect.JobRun:
-		l, err := d.live(ctx, nil)
-		if err != nil {
-			return nil, err
-		}
-		return l.backend().Open(ctx, op)
+		return onLink(ctx, d, func(l *link) (dialect.Stream, error) { return l.backend().Open(ctx, op) })
 	case d.redialer == nil && d.o.First != nil:
 		if st := d.takePreopened(d.link, op); st != nil {
 			return st, nil
@@ -98,11 +94,16 @@ func (d *Direct) Pipeline(most int, ready func()) dialect.CallPipeline {
 
 // Preview calls peer.Peer.Preview.
 func (d *Direct) Preview(ctx context.Context, op dialect.Op) (wire.Message, error) {
+	return onLink(ctx, d, func(l *link) (wire.Message, error) { return l.p.Preview(op) })
+}
+
+// onLink calls do with the current link. It waits while there is none.
+func onLink[T any](ctx context.Context, d *Direct, do func(l *link) (T, error)) (result T, err error) {
 	l, err := d.live(ctx, nil)
 	if err != nil {
-		return wire.Message{}, err
+		return result, err
 	}
-	return l.p.Preview(op)
+	return do(l)
 }
 
 // openOnce opens op on the current link. If there is no link, openOnce waits for one. If the link is lost before op was
@@ -142,19 +143,11 @@ func (d *Direct) Notify(ctx context.Context, op dialect.Op) error {
 }
 
 func (d *Direct) Describe(ctx context.Context) (*catalog.Catalog, error) {
-	l, err := d.live(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	return l.backend().Describe(ctx)
+	return onLink(ctx, d, func(l *link) (*catalog.Catalog, error) { return l.backend().Describe(ctx) })
 }
 
 func (d *Direct) Typing(ctx context.Context, method string) (*catalog.Catalog, error) {
-	l, err := d.live(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	return l.backend().Typing(ctx, method)
+	return onLink(ctx, d, func(l *link) (*catalog.Catalog, error) { return l.backend().Typing(ctx, method) })
 }
 
 // RunningJobs returns the names of the jobs that will end with the connection.
@@ -198,7 +191,11 @@ func (d *Direct) Raw() (relay.RawPipe, error) {
 	if d.raw == nil {
 		return nil, wire.Usagef("this conversation was not opened for raw traffic")
 	}
-	d.raw.watch()
+	done := d.Done()
+	go func() {
+		<-done
+		d.raw.Stop()
+	}()
 	return d.raw, nil
 }
 
@@ -248,7 +245,7 @@ func (d *Direct) Close() error {
 	var err error
 	d.once.Do(func() {
 		if d.hub != nil {
-			d.hub.stop()
+			d.hub.end(nil)
 		}
 		d.mu.Lock()
 		d.over = true // set before redialling is cancelled, because the cancellation must not count as a failure

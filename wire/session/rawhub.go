@@ -91,16 +91,7 @@ func (h *rawHub) disconnected() {
 	}
 }
 
-// stop ends every pipe.
-func (h *rawHub) stop() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, p := range h.pipes {
-		p.Stop()
-	}
-}
-
-// end ends every pipe. why is the reason that its user receives.
+// end ends every pipe. why is the reason that its user receives, or nil.
 func (h *rawHub) end(why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

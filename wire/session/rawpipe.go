@@ -109,15 +109,6 @@ func (r *rawPipe) Recv() (m wire.Message, idle bool, err error) {
 	return m, len(r.queue) == 0, nil
 }
 
-// watch ends the pipe when the conversation ends. It does not block.
-func (r *rawPipe) watch() {
-	done := r.hub.d.Done()
-	go func() {
-		<-done
-		r.Stop()
-	}()
-}
-
 func (r *rawPipe) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

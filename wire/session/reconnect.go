@@ -184,10 +184,7 @@ func reconnectFailed(limit time.Duration, why, last error) error {
 
 // orEnded returns why a connection ended. After a clean end, it returns an error, too.
 func orEnded(why error) error {
-	if why == nil {
-		return wire.NewFault(wire.Closed, "the peer closed the connection", nil)
-	}
-	return why
+	return cmp.Or[error](why, wire.NewFault(wire.Closed, "the peer closed the connection", nil))
 }
 
 // transient reports whether to reconnect when a connection has ended with err.

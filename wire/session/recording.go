@@ -117,17 +117,6 @@ func headerLines(header http.Header) (lines [][2]string) {
 	return lines
 }
 
-// both returns a tap that calls first and then second. second may be nil.
-func both(first, second wire.Tap) wire.Tap {
-	if second == nil {
-		return first
-	}
-	return func(d wire.Direction, msg []byte) {
-		first(d, msg)
-		second(d, msg)
-	}
-}
-
 // inTurn returns a Record that calls first and then second. Each of them may be nil.
 func inTurn(first, second wire.Record) wire.Record {
 	switch {

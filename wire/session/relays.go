@@ -84,7 +84,13 @@ func (t *Wiretap) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	one := t.relayed(r)
 	defer one.end()
 	ctx = context.WithValue(ctx, postKey{}, one)
-	if err := to.Pass(w, r.WithContext(ctx), body, both(one.message, t.options.Tap)); err != nil {
+	tap := func(d wire.Direction, msg []byte) {
+		one.message(d, msg)
+		if t.options.Tap != nil {
+			t.options.Tap(d, msg)
+		}
+	}
+	if err := to.Pass(w, r.WithContext(ctx), body, tap); err != nil {
 		switch f := wire.AsFault(err); {
 		case f == nil:
 		case f.Kind == wire.Closed:

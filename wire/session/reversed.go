@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"sync"
@@ -49,10 +50,11 @@ func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cf
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	await := cmp.Or(o.Await, new(Await))
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	if !w.bound {
-		limit := o.Await.limit(cfg)
+		limit := cmp.Or(max(await.For, 0), max(cfg.ConnectTimeout, 0), defaultAwait)
 		late := time.AfterFunc(limit, func() {
 			giveUp(wire.NewFault(wire.Unreachable, "no peer connected within "+limit.String(), nil))
 		})
@@ -68,8 +70,8 @@ func (w *awaiting) dial(ctx context.Context, e *endpoint.Endpoint, o Options, cf
 			return err
 		}
 		e.Address = here
-		if o.Await != nil && o.Await.Bound != nil {
-			w.stop, err = o.Await.Bound(e.Prefixed(at), giveUp)
+		if await.Bound != nil {
+			w.stop, err = await.Bound(e.Prefixed(at), giveUp)
 		}
 		return err
 	})
@@ -113,16 +115,6 @@ func ResolvedEndpoint(ctx context.Context, e endpoint.Endpoint, o Options) (at e
 	at = e
 	at.Address, err = resolved(ctx, e, cfg)
 	return at, err == nil
-}
-
-func (a *Await) limit(cfg transport.Config) time.Duration {
-	switch {
-	case a != nil && a.For > 0:
-		return a.For
-	case cfg.ConnectTimeout > 0:
-		return cfg.ConnectTimeout
-	}
-	return defaultAwait
 }
 
 // end calls the stop function that Bound returned.

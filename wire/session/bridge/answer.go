@@ -39,7 +39,8 @@ func (a *answer) read(ctx context.Context, st dialect.Stream, event func(*wire.M
 			a.over = true
 			return a.result()
 		case err != nil && whole.Err() != nil && ctx.Err() == nil:
-			return nil, a.endless()
+			b := a.responder.bridge // the items of a stream that did not end in time cannot become one result
+			return nil, wire.Errorf(wire.CodeServer, "%s cannot be called here: its stream has not ended after %s, and %s has no streams", a.req.Method, b.whole, b.here.Name)
 		case err != nil:
 			return nil, err
 		}
@@ -84,12 +85,6 @@ func (a *answer) unlimit() {
 	if a.timer != nil {
 		a.timer.Stop()
 	}
-}
-
-// endless returns the error for a stream that did not end in time, so that its items could not become one result.
-func (a *answer) endless() error {
-	b := a.responder.bridge
-	return wire.Errorf(wire.CodeServer, "%s cannot be called here: its stream has not ended after %s, and %s has no streams", a.req.Method, b.whole, b.here.Name)
 }
 
 // event forwards or stores one event of the response.

@@ -132,7 +132,13 @@ func (h *host) open(ctx context.Context, o session.Options) error {
 	}
 	if o.Reconnect != nil {
 		r, next := *o.Reconnect, o.Reconnect.Lost
-		r.Lost = func(why error) { h.lost(why, next) }
+		r.Lost = func(why error) {
+			h.noteError(why)
+			h.ring.add(session.LossGap()) // at once, before any message of the next connection can arrive
+			if next != nil {
+				next(why)
+			}
+		}
 		o.Reconnect = &r
 	}
 	conv, err := session.OpenDirect(ctx, h.e, o)
@@ -149,16 +155,6 @@ func (h *host) open(ctx context.Context, o session.Options) error {
 }
 
 func (h *host) noteError(err error) { h.lastErr.Store(new(redact.Known(err.Error()))) }
-
-// lost handles the loss of a connection that will be replaced. It adds the gap to the ring at once, before any message
-// of the next connection can arrive.
-func (h *host) lost(why error, next func(error)) {
-	h.noteError(why)
-	h.ring.add(session.LossGap())
-	if next != nil {
-		next(why)
-	}
-}
 
 // subscribe opens a subscription of the session and returns after the peer's response. For watched code there is no
 // such response. Its items go to the ring, in order with all other messages.
@@ -213,7 +209,7 @@ func (h *host) attend(st dialect.Stream, m wire.Message, method string, endRepor
 	var err error
 	for ; err == nil; m, err = st.Next(context.Background()) {
 		opens := m.Kind == wire.Response && m.Err == nil && !m.Final
-		if opens || m.Event != nil && m.Event.Kind == wire.Gap { // lost has already added the gap
+		if opens || m.Event != nil && m.Event.Kind == wire.Gap { // Reconnect.Lost has already added the gap
 			continue
 		}
 		endReported.Store(m.Final)

@@ -119,15 +119,9 @@ func (h *host) unsubscribe() {
 	leaving.Wait()
 }
 
-// close begins to end the session. The command that requested it waits for the end of its connection.
+// close begins to end the session. It returns the names of the jobs that will end with it. The command that requested it
+// waits for the end of its connection.
 func (h *host) close(context.Context, *relay.Process, *dialect.Inbound) (json.RawMessage, error) {
-	running := h.runningJobs()
-	h.end(errClosed)
-	return running, nil
-}
-
-// runningJobs returns the names of the jobs that will end with the session, as a JSON array.
-func (h *host) runningJobs() json.RawMessage {
 	var names scan.Array
 	if wire.IsClosed(h.live) && h.conv != nil {
 		now, cancel := context.WithCancel(context.Background())
@@ -136,5 +130,6 @@ func (h *host) runningJobs() json.RawMessage {
 			names.Text(name)
 		}
 	}
-	return names.End()
+	h.end(errClosed)
+	return names.End(), nil
 }

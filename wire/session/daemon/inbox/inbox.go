@@ -12,7 +12,6 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
-	"rpcx/wire/scan"
 	"rpcx/wire/session/relay"
 )
 
@@ -231,13 +230,4 @@ func (b *Inbox) Counts() (waiting, claimed int) {
 		}
 	}
 	return len(b.parked) - claimed, claimed
-}
-
-// line returns the call in the form that `session next` prints.
-func (p *parked) line() json.RawMessage {
-	return scan.JSON(struct {
-		ID     int64           `json:"id"`
-		Method string          `json:"method"`
-		Params json.RawMessage `json:"params,omitempty"`
-	}{p.id, p.method, p.params})
 }

@@ -64,7 +64,6 @@ func TestInboxClaims(t *testing.T) {
 		synctest.Wait()
 		second := parking(t.Context(), b, "other")
 		synctest.Wait()
-		testkit.Expect(t, "a call's line", string(b.find(1).line()), `{"id":1,"method":"ask","params":[1]}`)
 		isCall(t, "by method", claimed(t, b, one, "other"), 2)
 		isCall(t, "the oldest", claimed(t, b, one, ""), 1)
 		isCall(t, "no call is left", claimed(t, b, two, ""), 0)

@@ -7,13 +7,16 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/scan"
 	"rpcx/wire/session/relay"
 )
 
-// A Request contains the params of an inbox method.
+// A Request contains the params of an inbox method, or the call that inbox.next returns, in the form that `session next`
+// prints.
 type Request struct {
 	ID      int64           `json:"id,omitempty"`
-	Method  string          `json:"method,omitempty"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params,omitempty"`
 	Lease   time.Duration   `json:"lease,omitempty"` // in nanoseconds
 	Value   json.RawMessage `json:"value,omitempty"`
 	Code    json.RawMessage `json:"code,omitempty"`
@@ -33,7 +36,7 @@ func (b *Inbox) Methods(meaning func(error) error) map[string]relay.Method {
 				b.Release(h)
 				return nil, ctx.Err()
 			}
-			return p.line(), nil
+			return scan.JSON(Request{ID: p.id, Method: p.method, Params: p.params}), nil
 		}),
 		"inbox.took": method(func(_ context.Context, h *relay.Process, r Request) (json.RawMessage, error) {
 			return nil, b.acknowledge(h, r.ID, r.Lease)
