@@ -126,11 +126,6 @@ func runClose(ctx context.Context, run *env.Env, o *verbOptions) error {
 	}
 	cl := env.NewDeadline(ctx, o.time.Timeout.Or(0), 0)
 	defer cl.Stop()
-	return closeAll(cl, end)
-}
-
-// closeAll ends all sessions of this user in parallel.
-func closeAll(cl *env.Deadline, end func(cl *env.Deadline, c *daemon.Control) error) error {
 	all, err := daemon.List(cl.Ctx)
 	if err != nil {
 		return env.Cause(cl.Ctx, err)

@@ -45,9 +45,9 @@ type ConnectionHooks struct {
 	starting sync.Mutex     // guards cos; locked while a co-process starts
 	cos      map[*Answer]*coprocess
 
-	mu      sync.Mutex
-	running map[string]*runningCommand
-	warned  bool // the user has been warned that there is no endpoint
+	mu         sync.Mutex
+	running    map[string]*runningCommand
+	noEndpoint sync.Once // the user is warned that there is no endpoint
 }
 
 // Bind returns the hooks of one connection.

@@ -21,8 +21,8 @@ type coprocess struct {
 	c *chain
 
 	mu      sync.Mutex
-	warned  bool  // the user has been warned about a line that answers no call
-	last    int64 // the last call's id
+	noisy   sync.Once // the user is warned about a line that answers no call
+	last    int64     // the last call's id
 	pending map[int64]chan coAnswer
 }
 
@@ -163,11 +163,11 @@ func (co *coprocess) deliver(line []byte) {
 	co.mu.Lock()
 	answer, known := co.pending[id], noJSON == nil && noID == nil && id > 0 && id <= co.last
 	delete(co.pending, id)
-	warns := !known && !co.warned
-	co.warned = co.warned || warns
 	co.mu.Unlock()
-	if warns {
-		co.b.warn(co.c, "", "the co-process printed a line that answers no call: %q", cut(string(line), 80))
+	if !known {
+		co.noisy.Do(func() {
+			co.b.warn(co.c, "", "the co-process printed a line that answers no call: %q", cut(string(line), 80))
+		})
 	}
 	if !known || answer == nil {
 		return

@@ -58,12 +58,6 @@ func (b *ConnectionHooks) endpoint(id string) string {
 	if err == nil {
 		return e + "#" + id
 	}
-	b.mu.Lock()
-	first := !b.warned
-	b.warned = true
-	b.mu.Unlock()
-	if first {
-		b.t.o.Warn("hooks cannot call the peer: " + err.Error())
-	}
+	b.noEndpoint.Do(func() { b.t.o.Warn("hooks cannot call the peer: " + err.Error()) })
 	return ""
 }

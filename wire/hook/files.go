@@ -66,18 +66,13 @@ func FromFile(path string) ([]Entry, *catalog.Catalog, error) {
 		return nil, nil, wire.Usagef("hooks: %v", err)
 	}
 	for i := range entries {
-		entries[i].Answer = entries[i].Answer.beside(dir)
+		a := &entries[i].Answer
+		command := a.Kind == Sh || a.Kind == Text || a.Kind == Lines || a.Kind == Co
+		if command && (strings.HasPrefix(a.Text, "./") || strings.HasPrefix(a.Text, "../")) {
+			a.Text = quote(dir) + "/" + a.Text
+		}
 	}
 	return entries, c, nil
-}
-
-// beside makes a relative command of a relative to dir.
-func (a Answer) beside(dir string) Answer {
-	command := a.Kind == Sh || a.Kind == Text || a.Kind == Lines || a.Kind == Co
-	if command && (strings.HasPrefix(a.Text, "./") || strings.HasPrefix(a.Text, "../")) {
-		a.Text = quote(dir) + "/" + a.Text
-	}
-	return a
 }
 
 // FromCatalog returns the hooks in the run members of c, which must come from a file that the user specified with

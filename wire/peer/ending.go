@@ -103,11 +103,8 @@ func (p *Peer) drain(gone <-chan struct{}) {
 	ctx, cancel := p.drainContext()
 	defer cancel()
 	p.wg.Go(func() {
-		select {
-		case <-gone:
-			cancel()
-		case <-ctx.Done():
-		}
+		wire.Either(gone, ctx.Done())
+		cancel()
 	})
 	if c, ok := p.conn.(wire.Prober); ok {
 		p.wg.Go(func() { p.probe(ctx, c) })

@@ -231,15 +231,11 @@ func refers(m *wire.Message) bool {
 // element of an array. An error inside an array answers only one call of the batch.
 func (c *calls) refused(in *stream, alone bool) owner {
 	switch {
-	case in != nil && in.batch != nil:
-		if alone && in.batch.unanswered() {
-			return in.batch.owner()
-		}
-		return owner{}
+	case in != nil && in.batch != nil && alone && in.batch.unanswered():
+		return in.batch.owner()
+	case in != nil && in.batch == nil && in.waiting:
+		return owner{as: answer, call: in}
 	case in != nil:
-		if in.waiting {
-			return owner{as: answer, call: in}
-		}
 		return owner{}
 	}
 	c.promoteAllLocked()

@@ -173,14 +173,13 @@ func (p *Peer) invalidLocked(m *wire.Message, g *inbound.Array, in *stream, seen
 // foreignLocked treats a malformed message as an event from a peer with another dialect. It reports whether a watch,
 // Incoming, or the hook with its name received the event. The caller holds the lock.
 func (p *Peer) foreignLocked(m *wire.Message, seen bool) bool {
-	switch {
-	case !m.Bare:
+	if !m.Bare {
 		return seen || !isParseError(m) && p.incomingLocked(m)
-	case m.Method == "":
-		m.Kind, m.ID, m.Err = wire.Notification, nil, nil
-		return p.incomingLocked(m) || seen
 	}
 	m.Kind, m.ID, m.Err = wire.Notification, nil, nil
+	if m.Method == "" {
+		return p.incomingLocked(m) || seen
+	}
 	p.notificationLocked(m)
 	return true
 }

@@ -36,8 +36,8 @@ type coRuntime struct {
 	process     *hook.LineProcess // nil before the first eval
 	last        int64             // the last eval's id
 	pending     map[int64]*coEval
-	knows       map[string]bool // sessions with a state in the co-process
-	noisy       bool
+	knows       map[string]bool   // sessions with a state in the co-process
+	noisy       sync.Once         // the user is warned about a line that is not an answer
 	lines       int64             // the number of lines from all co-processes
 	cancelLimit time.Duration     // see cancelTime
 	stall       time.Duration     // see stallTime
@@ -203,13 +203,7 @@ func (r *coRuntime) forget(id int64) {
 func (r *coRuntime) received(t *hook.LineProcess, line []byte) {
 	id, err := strconv.ParseInt(string(scan.Get(line, "id")), 10, 64)
 	if bad := scan.Valid(line, wire.DefaultMaxDepth); bad != nil || err != nil {
-		r.mu.Lock()
-		first := !r.noisy
-		r.noisy = true
-		r.mu.Unlock()
-		if first {
-			r.o.Warn(fmt.Sprintf("the runtime printed a line that is not an answer: %.80q", line))
-		}
+		r.noisy.Do(func() { r.o.Warn(fmt.Sprintf("the runtime printed a line that is not an answer: %.80q", line)) })
 		return
 	}
 	r.mu.Lock()
@@ -221,7 +215,11 @@ func (r *coRuntime) received(t *hook.LineProcess, line []byte) {
 	}
 	line = append([]byte(nil), line...)
 	if invoke := scan.Get(line, "invoke"); invoke != nil {
-		r.wg.Go(func() { r.invoke(id, run, invoke) })
+		r.wg.Go(func() {
+			defer wire.Guard()
+			value, err := run.e.Invoke(run.ctx, scan.String(scan.Get(invoke, "name")), scan.Get(invoke, "input"))
+			answerCall(id, run, invoke, value, err)
+		})
 		return
 	}
 	if asked := scan.Get(line, "function"); asked != nil {

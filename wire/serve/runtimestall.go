@@ -64,13 +64,6 @@ func (r *coRuntime) stopIfStalled(t *hook.LineProcess) {
 	}
 }
 
-// invoke answers one invocation from the co-process.
-func (r *coRuntime) invoke(id int64, run *coEval, invoke json.RawMessage) {
-	defer wire.Guard()
-	value, err := run.e.Invoke(run.ctx, scan.String(scan.Get(invoke, "name")), scan.Get(invoke, "input"))
-	answerCall(id, run, invoke, value, err)
-}
-
 // functionValue returns a function value for a binding. Code can use it as its result or as an argument.
 func functionValue(e dialect.Code, name string) (json.RawMessage, error) {
 	switch {

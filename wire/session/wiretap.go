@@ -129,10 +129,7 @@ func (t *Wiretap) pass(ctx context.Context, client wire.Conn) {
 	if err != nil {
 		rec.failed(err)
 		t.failed(err) // done first, because closing the client may end the program
-		if with, ok := client.(wire.CloserWith); ok {
-			_ = with.CloseWith(wiretap.CodeUnreached, "the peer cannot be reached")
-		}
-		_ = client.Close()
+		_ = wire.CloseWith(client, wiretap.CodeUnreached, "the peer cannot be reached")
 		return
 	}
 	defer t.closeAtEnd(server)()

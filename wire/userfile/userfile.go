@@ -20,9 +20,6 @@ var kept = struct {
 // Read returns the content of a file, or of stdin if name is "-". It stores the content of a stream, because several
 // parts of a command may read it.
 func Read(name string) ([]byte, error) {
-	if b := Kept(name); b != nil {
-		return b, nil
-	}
 	if !IsStream(name) {
 		return os.ReadFile(name)
 	}
@@ -31,18 +28,15 @@ func Read(name string) ([]byte, error) {
 	if b, ok := kept.content[name]; ok {
 		return b, nil
 	}
+	read := os.ReadFile
+	if name == "-" {
+		read = func(string) ([]byte, error) { return io.ReadAll(os.Stdin) }
+	}
 	b, err := read(name)
 	if err == nil {
 		kept.content[name] = b
 	}
 	return b, err
-}
-
-func read(name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(os.Stdin)
-	}
-	return os.ReadFile(name)
 }
 
 // Open opens a file. It stores the content of a stream, as Read does.

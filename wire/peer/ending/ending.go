@@ -56,21 +56,14 @@ func (e *Ending) Stop(err error) error {
 	}
 	switch {
 	case e.Abort != nil && wire.AsFault(err) == nil:
-		err = prefer(err, e.Abort)
+		if ce, ok := errors.AsType[*wire.CloseError](err); !ok || ce.Child == nil && ce.Code == 0 { // a child's exit and a close code are more informative
+			err = e.Abort
+		}
 	case e.Ours:
 		err = ErrOurs
 	}
 	e.cause = err
 	return err
-}
-
-// prefer returns the more informative of two reasons. A child's exit or a close code takes precedence over a write
-// error.
-func prefer(read, write error) error {
-	if ce, ok := errors.AsType[*wire.CloseError](read); ok && (ce.Child != nil || ce.Code != 0) {
-		return read
-	}
-	return write
 }
 
 // Finish records the end of the connection. err is the error that the reader got. A local close is the reason only if
