@@ -34,9 +34,9 @@ type Options struct {
 	Discoverable bool                // the peer may request the catalog
 	// Warn receives lines for the user. It may be nil.
 	Warn func(line string)
-	// CallbackEndpoint returns a function that returns the endpoint at which the hooks of a connection can call the peer. hooks
-	// suspends a hook that waits for its call. CallbackEndpoint may be nil.
-	CallbackEndpoint func(c dialect.Caller, hooks dialect.Commands) func() (string, error)
+	// CallbackEndpoint returns the endpoint at which the hooks of a connection can call the peer. hooks suspends a hook
+	// that waits for its call. CallbackEndpoint may be nil.
+	CallbackEndpoint func(c dialect.Caller, hooks dialect.Commands) (string, error)
 	// OnBind receives, for each new connection, the function that starts its --on-open hook. It may be nil.
 	OnBind func(c dialect.Caller, open func())
 	// OnClose runs when the hooks of a connection have ended. It may be nil.
@@ -113,7 +113,7 @@ func (b *backend) bind(c dialect.Caller) dialect.Responder {
 	r := &responder{b: b, caller: c, client: about.Name}
 	binding := hook.Binding{Caller: b.Checked(c), Client: r.client, SingleExchange: about.SingleExchange}
 	if b.o.CallbackEndpoint != nil {
-		binding.Endpoint = b.o.CallbackEndpoint(c, r)
+		binding.Endpoint = func() (string, error) { return b.o.CallbackEndpoint(c, r.bound) }
 	}
 	r.bound = b.o.Hooks.Bind(binding)
 	if b.o.OnBind != nil {
@@ -121,11 +121,6 @@ func (b *backend) bind(c dialect.Caller) dialect.Responder {
 	}
 	return r
 }
-
-// Suspend and Request implement dialect.Commands.
-func (r *responder) Suspend(hook string) (resume func()) { return r.bound.Suspend(hook) }
-
-func (r *responder) Request(hook string) wire.ID { return r.bound.Request(hook) }
 
 // A responder answers requests on one connection.
 type responder struct {

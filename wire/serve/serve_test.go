@@ -252,9 +252,10 @@ func TestCatalogOmitsLocalMembers(t *testing.T) {
 func TestCallsOfAHookUseItsConnection(t *testing.T) {
 	var got dialect.Caller
 	far := caller{}
-	o := Options{CallbackEndpoint: func(c dialect.Caller, hooks dialect.Commands) func() (string, error) {
+	o := Options{CallbackEndpoint: func(c dialect.Caller, hooks dialect.Commands) (string, error) {
 		got = c
-		return func() (string, error) { hooks.Suspend("none")(); return "conversation:/x", nil }
+		hooks.Suspend("none")()
+		return "conversation:/x", nil
 	}}
 	r := bind(t, o, far, `where=text:printf %s "${RPCX_ENDPOINT%%#*}"`)
 	if a := answer(t, r, "where", ""); a != `"conversation:/x"` || got == nil {

@@ -187,25 +187,23 @@ func (s *responder) parks(method string) bool {
 	return s.table.Kind(s.spec.Names.ForHooks(method)) == hook.Inbox
 }
 
-// callbackEndpoint returns a function for the hooks of a connection. It returns the endpoint with which they can call
-// back. Its first call creates the socket.
-func (s *responder) callbackEndpoint(c dialect.Caller, hooks dialect.Commands) func() (string, error) {
-	return func() (string, error) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.sockets == nil {
-			return "", errors.New("the conversation ended")
-		}
-		sock := s.sockets[c]
-		if sock == nil {
-			var err error
-			if sock, err = relay.ListenForHooks(s.upstream(c), s.funcs, s.callbackDialect(c), s.endpoint, hooks); err != nil {
-				return "", err
-			}
-			s.sockets[c] = sock
-		}
-		return sock.Endpoint(), nil
+// callbackEndpoint returns the endpoint with which the hooks of a connection can call back. The first call creates the
+// socket.
+func (s *responder) callbackEndpoint(c dialect.Caller, hooks dialect.Commands) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sockets == nil {
+		return "", errors.New("the conversation ended")
 	}
+	sock := s.sockets[c]
+	if sock == nil {
+		var err error
+		if sock, err = relay.ListenForHooks(s.upstream(c), s.funcs, s.callbackDialect(c), s.endpoint, hooks); err != nil {
+			return "", err
+		}
+		s.sockets[c] = sock
+	}
+	return sock.Endpoint(), nil
 }
 
 // callbackDialect returns the dialect for hooks that call back. It is the dialect of the connection, even if another
