@@ -214,25 +214,19 @@ func (t *Table) Replace(entries ...Entry) error {
 		}
 		c := seen[e.Pattern]
 		if c == nil {
-			c = set.add(e.Pattern)
+			c = &chain{pattern: e.Pattern}
 			seen[e.Pattern] = c
+			if stars := strings.Count(e.Pattern, "*"); stars > 0 {
+				c.literal = utf8.RuneCountInString(e.Pattern) - stars
+				set.patterns = append(set.patterns, c)
+			} else {
+				set.exact[e.Pattern] = c
+				set.names = append(set.names, e.Pattern)
+			}
 		}
 		c.answers = append(c.answers, &e.Answer)
 	}
 	slices.SortStableFunc(set.patterns, func(a, b *chain) int { return b.literal - a.literal })
 	t.entries.Store(set)
 	return nil
-}
-
-func (s *entrySet) add(pattern string) *chain {
-	c := &chain{pattern: pattern}
-	stars := strings.Count(pattern, "*")
-	if stars == 0 {
-		s.exact[pattern] = c
-		s.names = append(s.names, pattern)
-		return c
-	}
-	c.literal = utf8.RuneCountInString(pattern) - stars
-	s.patterns = append(s.patterns, c)
-	return c
 }

@@ -2,12 +2,15 @@ package profile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
@@ -163,23 +166,15 @@ type variables struct {
 	err     error    // the first error
 }
 
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{[^}]*\}`) })
+
 // fill replaces the variables in a string, which have the form ${NAME}.
 func (v *variables) fill(text string) string {
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(text, "${")
-		name, after, closed := strings.Cut(rest, "}")
-		if !found || !closed {
-			b.WriteString(text)
-			return b.String()
-		}
-		val, err := v.value(name)
-		if err != nil && v.err == nil {
-			v.err = err
-		}
-		b.WriteString(before + val)
-		text = after
-	}
+	return variable().ReplaceAllStringFunc(text, func(ref string) string {
+		val, err := v.value(ref[2 : len(ref)-1])
+		v.err = cmp.Or(v.err, err)
+		return val
+	})
 }
 
 // value returns the value of a variable: ${NAME} and ${NAME:-DEFAULT} as in Claude Code, or ${env:NAME} and predefined

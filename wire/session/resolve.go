@@ -20,14 +20,10 @@ func ParseEndpoint(text, dialect string) (endpoint.Endpoint, error) {
 			return endpoint.Endpoint{}, wire.Usagef("@ stands for $RPCX_ENDPOINT, which is not set")
 		}
 	}
-	if name, ok := strings.CutPrefix(text, "@"); ok {
-		return named(name, dialect)
+	name, ok := strings.CutPrefix(text, "@")
+	if !ok {
+		return endpoint.Parse(text, dialect)
 	}
-	return endpoint.Parse(text, dialect)
-}
-
-// named returns the endpoint of the session with that name or, if there is none, of the profile.
-func named(name, dialect string) (endpoint.Endpoint, error) {
 	path, err := rundir.Find(name)
 	if err != nil {
 		return endpoint.Endpoint{}, err

@@ -82,23 +82,33 @@ func (h *host) hello(ctx context.Context, s *relay.Process, _ *dialect.Inbound) 
 
 // Status describes a session in the form that `session status` and `session list` print. List also prints profiles.
 type Status struct {
-	Name          string        `json:"name"`
-	Endpoint      string        `json:"endpoint"`
-	Dialect       string        `json:"dialect"`
-	PID           int           `json:"pid"`
-	State         string        `json:"state"` // connecting, live, reconnecting, silent (see List), or profile
-	Started       string        `json:"started"`
-	Age           float64       `json:"age"`     // in seconds
-	Clients       int           `json:"clients"` // the number of attached commands, without the command that requests the status
-	Traffic       trafficStatus `json:"traffic"`
-	Pending       pendingStatus `json:"pending"`
-	Hooks         []string      `json:"hooks"`
-	Subscriptions []string      `json:"subscriptions"`
-	Events        eventsStatus  `json:"events"`
-	Inbox         inboxStatus   `json:"inbox"`
-	Reconnects    int64         `json:"reconnects"`
-	LastError     *string       `json:"last_error"`
-	Log           []string      `json:"log,omitempty"`
+	Name     string        `json:"name"`
+	Endpoint string        `json:"endpoint"`
+	Dialect  string        `json:"dialect"`
+	PID      int           `json:"pid"`
+	State    string        `json:"state"` // connecting, live, reconnecting, silent (see List), or profile
+	Started  string        `json:"started"`
+	Age      float64       `json:"age"`     // in seconds
+	Clients  int           `json:"clients"` // the number of attached commands, without the command that requests the status
+	Traffic  trafficStatus `json:"traffic"`
+	Pending  struct {
+		Calls    int `json:"calls"`    // the number of local calls, including streams and subscriptions
+		Requests int `json:"requests"` // the number of requests from the peer
+	} `json:"pending"`
+	Hooks         []string `json:"hooks"`
+	Subscriptions []string `json:"subscriptions"`
+	Events        struct {
+		First int64 `json:"first"` // the number of the oldest event that is still in the ring
+		Last  int64 `json:"last"`
+		Bytes int   `json:"bytes"`
+	} `json:"events"`
+	Inbox struct {
+		Waiting int `json:"waiting"`
+		Claimed int `json:"claimed"`
+	} `json:"inbox"`
+	Reconnects int64    `json:"reconnects"`
+	LastError  *string  `json:"last_error"`
+	Log        []string `json:"log,omitempty"`
 }
 
 // JSON returns s in the form that is printed. For a silent session, or a profile, it omits unknown members.
@@ -123,22 +133,6 @@ type trafficStatus struct {
 type wayStatus struct {
 	Messages int64 `json:"messages"`
 	Bytes    int64 `json:"bytes"`
-}
-
-type pendingStatus struct {
-	Calls    int `json:"calls"`    // the number of local calls, including streams and subscriptions
-	Requests int `json:"requests"` // the number of requests from the peer
-}
-
-type eventsStatus struct {
-	First int64 `json:"first"` // the number of the oldest event that is still in the ring
-	Last  int64 `json:"last"`
-	Bytes int   `json:"bytes"`
-}
-
-type inboxStatus struct {
-	Waiting int `json:"waiting"`
-	Claimed int `json:"claimed"`
 }
 
 func (h *host) status(_ context.Context, asks *relay.Process, _ *dialect.Inbound) (json.RawMessage, error) {

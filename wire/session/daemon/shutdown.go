@@ -23,14 +23,6 @@ import (
 // errClosed is the cause with which a session's context ends when the session is closed.
 var errClosed = errors.New("the session was closed")
 
-// endReason returns the error for the commands that are waiting when the session ends.
-func endReason(why error) *wire.Fault {
-	if why == nil {
-		return wire.NewFault(wire.Closed, errClosed.Error(), nil)
-	}
-	return wire.NewFault(wire.Closed, "the session has ended: "+why.Error(), why)
-}
-
 // disconnectReason returns why the connection to the peer ended, or nil if it has not ended.
 func (h *host) disconnectReason() error {
 	if !wire.IsClosed(h.conv.Done()) {
@@ -84,7 +76,11 @@ const watchEvery = 200 * time.Millisecond
 // shutdown ends the session: it removes the socket, disconnects from the peer, and then disconnects the attached
 // commands.
 func (h *host) shutdown(file os.FileInfo, why error) {
-	h.ended.Store(endReason(why))
+	ended := wire.NewFault(wire.Closed, errClosed.Error(), nil)
+	if why != nil {
+		ended = wire.NewFault(wire.Closed, "the session has ended: "+why.Error(), why)
+	}
+	h.ended.Store(ended)
 	_ = rundir.Locked(filepath.Dir(h.path), func() error {
 		if now, err := os.Lstat(h.path); err == nil && os.SameFile(now, file) {
 			return os.Remove(h.path)
