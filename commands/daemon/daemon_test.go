@@ -16,15 +16,14 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session/daemon"
+	"rpcx/wire/testkit"
 )
 
 // TestStartupReportsToTheCommand checks that stderr goes to the command that starts the session until the session is ready, and to
 // a bounded log afterwards.
 func TestStartupReportsToTheCommand(t *testing.T) {
 	in, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	b := &startup{out: out}
 	_, _ = b.Write([]byte("before\n"))
 	b.Ready()
@@ -44,9 +43,7 @@ func TestStartupReportsToTheCommand(t *testing.T) {
 func TestNoLineIsLostAtTheStart(t *testing.T) {
 	for range 100 {
 		in, out, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		b := &startup{out: out}
 		writing := make(chan struct{})
 		var writer sync.WaitGroup

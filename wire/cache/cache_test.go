@@ -13,15 +13,14 @@ import (
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
 func parse(t *testing.T, text string) endpoint.Endpoint {
 	t.Helper()
 	e, err := endpoint.Parse(text, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return e
 }
 
@@ -89,9 +88,7 @@ func TestIdentityOfRelativePaths(t *testing.T) {
 // Without a working directory, a relative path does not identify a peer, and nothing is stored.
 func TestNoIdentityWithoutAFolder(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "gone")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Mkdir(folder, 0o700))
 	t.Chdir(folder)
 	if err := os.Remove(folder); err != nil {
 		t.Skip(err)
@@ -126,9 +123,7 @@ func TestWrite(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 || !info.ModTime().Equal(at) {
 		t.Errorf("%v, %v", info, err)
 	}
-	if err := os.Mkdir(filepath.Join(folder, "d"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Mkdir(filepath.Join(folder, "d"), 0o700))
 	if err := Write(filepath.Join(folder, "d"), []byte("x"), time.Time{}); err == nil {
 		t.Error("a directory was replaced")
 	}
@@ -146,16 +141,12 @@ func TestWrite(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	raw := json.RawMessage(`{"id":1,"result":[1.0]}`)
-	if err := Put("k", Answer{Raw: raw, At: time.Now().Add(-time.Second), MaxAge: time.Hour}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, Put("k", Answer{Raw: raw, At: time.Now().Add(-time.Second), MaxAge: time.Hour}))
 	got := Get("k")
 	if got == nil || string(got.Raw) != string(raw) || string(got.Message().Body) != "[1.0]" || got.Age() < time.Second {
 		t.Errorf("got %+v", got)
 	}
-	if err := Put("old", Answer{Raw: raw, At: time.Now().Add(-time.Hour), MaxAge: time.Minute}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, Put("old", Answer{Raw: raw, At: time.Now().Add(-time.Hour), MaxAge: time.Minute}))
 	if Get("old") != nil || Get("none") != nil {
 		t.Error("Get returned an expired or missing result")
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -20,9 +21,7 @@ func TestRefused(t *testing.T) {
 	for name, text := range map[string]string{
 		"plain.tape": `{"tape":1}` + "\n", "qmp.tape": `{"tape":1,"dialect":"qmp"}` + "\n", "odd.tape": `{"tape":1,"dialect":"odd"}` + "\n", "bad.tape": "garbage\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for _, c := range []struct{ text, want string }{
 		{"", "usage: the endpoint is empty; ws://host/path, tcp://host:port, unix:PATH or exec:COMMAND"},
@@ -149,9 +148,7 @@ func TestOtherwise(t *testing.T) {
 		{"header+exec:x", answered("textDocument/hover", "-32602", "no"), ""},
 	} {
 		e, err := Parse(c.typed, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		sign, why := e.Alternative(c.f)
 		got := ""
 		if sign != nil {
@@ -188,9 +185,7 @@ func TestSilence(t *testing.T) {
 		"ovsdb+tcp://h:66":  "no response; the peer may expect another framing",
 	} {
 		e, err := Parse(typed, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if got := e.SilenceHint(); got != want {
 			t.Errorf("%s: %q", typed, got)
 		}

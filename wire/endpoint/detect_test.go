@@ -1,6 +1,10 @@
 package endpoint
 
-import "testing"
+import (
+	"testing"
+
+	"rpcx/wire/testkit"
+)
 
 // From the first bytes of a peer, rpcx detects the endpoint. "" means that it is unchanged.
 func TestSigns(t *testing.T) {
@@ -36,9 +40,7 @@ func TestSigns(t *testing.T) {
 		{"header+tcp://h:1", "{\"id\":1}\r\n", "tcp://h:1"},
 	} {
 		e, err := Parse(c.typed, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		got := ""
 		if s, _ := e.Recognize([]byte(c.said)); s != nil {
 			got = s.Rewrite(c.typed)

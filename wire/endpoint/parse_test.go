@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 func TestParse(t *testing.T) {
@@ -49,9 +50,7 @@ func TestParse(t *testing.T) {
 func TestParseFaults(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "mcp.json")
-	if err := os.WriteFile(file, []byte(`{"mcpServers":{"ftp":{"url":"ftp://h/"},"ws":{"url":"ws://h/"},"bad":{"url":"http://h:x/"}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(file, []byte(`{"mcpServers":{"ftp":{"url":"ftp://h/"},"ws":{"url":"ws://h/"},"bad":{"url":"http://h:x/"}}}`), 0o600))
 	for text, want := range map[string]string{
 		"mcp+config:":                        "mcp+config: needs a file",
 		"mcp+config:" + dir + "/none.json":   "none.json",
@@ -82,9 +81,7 @@ func TestPrefixAndFlagMustAgree(t *testing.T) {
 // The options of a codec depend only on the endpoint.
 func TestCodecOptions(t *testing.T) {
 	e, err := Parse("header+exec:x", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if o := e.CodecOptions(wire.Options{MaxDepth: 7}); o.Framing != "header" || o.OneWay || o.MaxDepth != 7 {
 		t.Errorf("header+exec: %+v", o)
 	}
@@ -124,17 +121,13 @@ func FuzzParse(f *testing.F) {
 func TestWordsOfEndpointsAreTaken(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)
-	if err := os.MkdirAll(filepath.Join(dir, "rpcx", "dialects"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.MkdirAll(filepath.Join(dir, "rpcx", "dialects"), 0o700))
 	for _, word := range append(schemeNames(), append(Prefixes(), "ws")...) {
 		if word == "lsp" || strings.Contains(word, ".") {
 			continue
 		}
 		file := filepath.Join(dir, "rpcx", "dialects", word+".toml")
-		if err := os.WriteFile(file, []byte("name = \""+word+"\""), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(file, []byte("name = \""+word+"\""), 0o600))
 		if _, err := Parse(word+"+tcp://127.0.0.1:1", ""); err == nil || !strings.Contains(err.Error(), "give the file another name") {
 			t.Errorf("%s: %v", word, err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/catalog"
+	"rpcx/wire/testkit"
 )
 
 // --on accepts these ANSWERs, and refuses others with an error.
@@ -109,9 +110,7 @@ func TestHooksOfACatalog(t *testing.T) {
 	c, err := catalog.Parse(json.RawMessage(`{"catalog":1,"methods":[{"name":"a","run":"json:1"},{"name":"b"}],"classes":[
 		{"name":"C","constructor":{"name":"x","run":"jq:1"},"destructor":{"run":"jq:2"},"methods":[{"name":"m","run":"x"},{"name":"n"}],"properties":[{"name":"p","run":"deny"}]},
 		{"name":"D","methods":7},{"name":"E"}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	entries, err := FromCatalog(c)
 	var got []string
 	for _, e := range entries {
@@ -127,9 +126,7 @@ func TestHooksOfACatalog(t *testing.T) {
 		`{"catalog":1,"methods":[],"classes":[{"name":"C","destructor":{"name":"x","run":"nosuch:{"}}]}`: "method C.__del__",
 	} {
 		c, err := catalog.Parse(json.RawMessage(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		entries, err := FromCatalog(c)
 		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message, want) || entries != nil {
 			t.Errorf("%s: %v, %v", text, entries, err)

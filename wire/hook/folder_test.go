@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // laid writes files into a new directory. Those that begin with "#!" are executable.
@@ -13,16 +15,12 @@ func laid(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, content := range files {
 		at := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.MkdirAll(filepath.Dir(at), 0o755))
 		mode := os.FileMode(0o644)
 		if strings.HasPrefix(content, "#!") {
 			mode = 0o755
 		}
-		if err := os.WriteFile(at, []byte(content), mode); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(at, []byte(content), mode))
 	}
 	return dir
 }
@@ -34,9 +32,7 @@ func TestFolders(t *testing.T) {
 		"tools/call.py": script, "tools/list": script, "get.order.sh": script, ".git/hooks/x": script, "v1.2": script,
 		"tools/.hidden": script, "tools/call.py~": script, "data.json": `{"any":"thing"}`, "notes/read.txt": "text",
 	})
-	if err := os.Symlink(filepath.Join(dir, "tools"), filepath.Join(dir, "more")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Symlink(filepath.Join(dir, "tools"), filepath.Join(dir, "more")))
 	entries, c, err := FromDir(dir)
 	var names []string
 	for _, e := range entries {
@@ -58,9 +54,7 @@ func TestFolderDescriptions(t *testing.T) {
 		"schemas/id.json": `{"type":"object","properties":{"id":{"type":"string"},"in":{"$ref":"#"}}}`,
 	})
 	_, c, err := FromDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	got, err := c.Marshal()
 	want := `{"catalog":1,"info":{},"methods":[{"name":"orders/get","description":"one order","params":{"$ref":"#/$defs/schemas~1id.json"},` +
 		`"result":{"$ref":"#/$defs/orders~1get.json/$defs/o"}}],`
@@ -95,9 +89,7 @@ func TestFolderFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := laid(t, tt.files)
 			_ = os.Chmod(filepath.Join(dir, "open.json"), 0o666)
-			if err := os.Symlink(outside, filepath.Join(dir, "out")); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, os.Symlink(outside, filepath.Join(dir, "out")))
 			_, _, err := FromDir(dir)
 			refused(t, err, tt.why)
 		})
@@ -107,9 +99,7 @@ func TestFolderFaults(t *testing.T) {
 func TestRelativeRun(t *testing.T) {
 	dir := laid(t, map[string]string{"h.json": `{"catalog":1,"methods":[{"name":"a","run":"./a --b"},{"name":"c","run":"co:../c"},{"name":"d","run":"jq:."},{"name":"e","run":"cat"}]}`})
 	entries, _, err := FromFile(filepath.Join(dir, "h.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for i, want := range []string{quote(dir) + "/./a --b", quote(dir) + "/../c", ".", "cat"} {
 		if got := entries[i].Answer.Text; got != want {
 			t.Errorf("%s: got %q, want %q", entries[i].Pattern, got, want)

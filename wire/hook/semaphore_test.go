@@ -9,6 +9,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 // A slot that is freed while its waiter is cancelled goes to another waiter.
@@ -35,9 +36,7 @@ func TestASlotOfACancelledWaiter(t *testing.T) {
 			case err == nil: // it was quicker than cancel
 				s.release()
 			}
-			if err := <-wanted; err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, <-wanted)
 			s.release()
 			if err := s.acquire(ctx); err == nil || s.of.free != 1 {
 				t.Fatal(err, s.of.free)
@@ -50,9 +49,7 @@ func TestASlotOfACancelledWaiter(t *testing.T) {
 func TestASlotIsTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &share{of: &semaphore{free: 1}}
-		if err := s.acquire(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, s.acquire(t.Context()))
 		resume := s.pause()
 		if err := s.acquire(t.Context()); err != nil { // for the hook of the nested call
 			t.Fatal(err)
@@ -69,9 +66,7 @@ func TestASlotIsTakenBack(t *testing.T) {
 		default:
 		}
 		s.release()
-		if err := <-third; err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, <-third)
 		s.release()
 		if s.of.free != 1 {
 			t.Errorf("%d slots are free in the end", s.of.free)

@@ -14,6 +14,7 @@ import (
 	"rpcx/wire/peer"
 
 	"rpcx/wire/dialect/jsonrpc"
+	"rpcx/wire/testkit"
 )
 
 // BenchmarkCalls measures calls between two peers over a Unix socket, several of them pending at a time.
@@ -46,18 +47,12 @@ func BenchmarkCalls(b *testing.B) {
 
 func dialEcho(b *testing.B) *peer.Peer {
 	l, err := net.Listen("unix", b.TempDir()+"/s")
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.OK(b, err)
 	defer l.Close()
 	c, err := net.Dial("unix", l.Addr().String())
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.OK(b, err)
 	s, err := l.Accept()
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.OK(b, err)
 	far := peer.New(framing.Line(s, wire.Options{}), jsonrpc.NewCodec(jsonrpc.Options{}), peer.Options{
 		Handler: with(func(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) { return in.Msg.Params, nil }),
 	})

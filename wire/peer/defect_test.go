@@ -8,6 +8,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -26,9 +27,7 @@ func TestDefectOfTheReader(t *testing.T) {
 	defer wire.OnDefect(nil)
 	here, there := transport.Pair()
 	peer.New(here, luckless{jsonrpc.NewCodec(jsonrpc.Options{})}, peer.Options{})
-	if err := there.Send([]byte("{}")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, there.Send([]byte("{}")))
 	if what := <-told; what != "out of luck" {
 		t.Error(what)
 	}

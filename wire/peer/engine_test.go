@@ -402,9 +402,7 @@ func TestEventsAfterTheResponseFail(t *testing.T) {
 			was = in
 			return json.RawMessage("1"), nil
 		})})
-		if err := far.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, far.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`)))
 		if m, err := far.Recv(); err != nil || !strings.Contains(string(m), `"result":1`) {
 			t.Error(string(m), err)
 		}

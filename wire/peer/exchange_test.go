@@ -306,9 +306,7 @@ func TestACallIsCancelledOnce(t *testing.T) {
 				}}, canceller{jsonrpc.NewCodec(jsonrpc.Options{})}, peer.Options{})
 				ctx, cancel := context.WithCancel(t.Context())
 				s, err := p.Open(ctx, dialect.Op{Kind: dialect.Call, Method: "x"})
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.OK(t, err)
 				cancel()
 				if first == "exchange" {
 					close(release)

@@ -13,6 +13,7 @@ import (
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 )
 
 // A call that is cancelled while it waits for room in the outbox is not sent.
@@ -33,9 +34,7 @@ func TestACallCancelledBeforeThereIsRoomIsNotSent(t *testing.T) {
 		}
 		for read := 0; read < 200; {
 			msg, err := far.Recv()
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			if bytes.Contains(msg, []byte("cancelled")) {
 				t.Fatalf("the peer received %s", msg)
 			}
@@ -67,12 +66,8 @@ func TestAnErrorEndsALastingSubscription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, far := paired(t, peer.Options{})
 		st, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "m", Lasting: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := far.Send([]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"no"}}`)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
+		testkit.OK(t, far.Send([]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"no"}}`)))
 		if m, err := st.Next(t.Context()); err != nil || m.Err == nil {
 			t.Error(m, err)
 		}

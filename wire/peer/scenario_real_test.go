@@ -7,6 +7,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/framing"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/schemes"
 )
@@ -40,13 +41,9 @@ func TestScenariosOverSockets(t *testing.T) {
 // listening listens until the end of the test.
 func listening(t *testing.T, address string) transport.Listener {
 	a, err := transport.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	l, err := schemes.Listen(t.Context(), a, transport.Config{Framing: framing.Line})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l
 }
@@ -54,9 +51,7 @@ func listening(t *testing.T, address string) transport.Listener {
 // ends dials l and returns both ends of the connection.
 func ends(t *testing.T, l transport.Listener) (dialled, accepted wire.Conn) {
 	a, err := transport.Parse(l.Endpoint())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	done := make(chan error, 1)
 	go func() {
 		var err error
@@ -64,8 +59,6 @@ func ends(t *testing.T, l transport.Listener) (dialled, accepted wire.Conn) {
 		done <- err
 	}()
 	dialled, err = schemes.Dial(t.Context(), a, transport.Config{Framing: framing.Line})
-	if err := errors.Join(err, <-done); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, errors.Join(err, <-done))
 	return dialled, accepted
 }

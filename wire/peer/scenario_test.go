@@ -19,6 +19,7 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/framing"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -68,9 +69,7 @@ func eachScenario(t *testing.T, play func(t *testing.T, steps string)) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		for _, part := range strings.Split("\n"+string(text), "\n== ")[1:] {
 			title, steps, _ := strings.Cut(part, "\n")
 			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+title, func(t *testing.T) { play(t, steps) })

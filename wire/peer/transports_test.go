@@ -15,6 +15,7 @@ import (
 	"rpcx/wire/dialect/jsonrpc"
 	"rpcx/wire/framing"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/schemes"
 )
@@ -33,13 +34,9 @@ func TestTransports(t *testing.T) {
 func overTransport(t *testing.T, listen string) {
 	c := transport.Config{Framing: framing.Line}
 	a, err := transport.Parse(listen)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	l, err := schemes.Listen(t.Context(), a, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	told := make(chan string, 100)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -50,9 +47,7 @@ func overTransport(t *testing.T, listen string) {
 		t.Fatal(err)
 	}
 	conn, err := schemes.Dial(t.Context(), a, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	p := newPeer(t, conn, peer.Options{Handler: with(func(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) {
 		return json.RawMessage(`"client"`), nil
 	})})
@@ -62,9 +57,7 @@ func overTransport(t *testing.T, listen string) {
 	manyCalls(ctx, t, p)
 	oneStream(ctx, t, p)
 	for i := range 20 {
-		if err := p.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: "told", Params: fmt.Appendf(nil, "[%d]", i)}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, p.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: "told", Params: fmt.Appendf(nil, "[%d]", i)}))
 	}
 	for i := range 20 {
 		if got := <-told; got != fmt.Sprintf("[%d]", i) {
@@ -141,9 +134,7 @@ func manyCalls(ctx context.Context, t *testing.T, p *peer.Peer) {
 
 func oneStream(ctx context.Context, t *testing.T, p *peer.Peer) {
 	s, err := p.Open(ctx, dialect.Op{Kind: dialect.Subscribe, Method: "ticks"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for i := -1; i < 1000; i++ {
 		m, err := s.Next(ctx)
 		if err != nil || i >= 0 && string(m.Body) != fmt.Sprint(i) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // config writes config.toml in the default place.
@@ -16,12 +17,8 @@ func config(t *testing.T, text string) string {
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
 	dir := filepath.Join(home, "rpcx")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Mkdir(dir, 0o700))
+	testkit.OK(t, os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600))
 	return dir
 }
 
@@ -149,12 +146,8 @@ endpont = "${RPCX_TEST_UNSET}"
 func TestOnlyFilesAreRead(t *testing.T) {
 	dir := config(t, "")
 	path := filepath.Join(dir, "config.toml")
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Remove(path))
+	testkit.OK(t, os.Mkdir(path, 0o700))
 	if _, err := Find("a"); err == nil || !strings.Contains(err.Error(), "is not a file") {
 		t.Error(err)
 	}
@@ -162,9 +155,7 @@ func TestOnlyFilesAreRead(t *testing.T) {
 
 func TestTheManualNamesEachKey(t *testing.T) {
 	b, err := os.ReadFile("../../commands/help/topics/config.5.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	words := strings.FieldsFunc(string(b), func(r rune) bool { return strings.ContainsRune(" ,.\n", r) })
 	for _, key := range Keys() {
 		if !slices.Contains(words, key) {

@@ -8,18 +8,15 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // TestServers checks the servers of files, and the errors of files that have none.
 func TestServers(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "project")
 	file := filepath.Join(folder, ".vscode", "mcp.json")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "env"), []byte("A='x y'\n# B=1\nexport C = z\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	testkit.OK(t, os.WriteFile(filepath.Join(folder, "env"), []byte("A='x y'\n# B=1\nexport C = z\n"), 0o600))
 	t.Chdir(folder)
 	t.Setenv("HOME", "/home/me")
 	t.Setenv("KEY", "s3cret")
@@ -41,9 +38,7 @@ func TestServers(t *testing.T) {
 		`{"servers":{"a":{"command":"${env:KEY}/${SHORT}","envFile":"${workspaceFolder}/env","env":{"B":1,"N":null,"D":"${KEY}"},"cwd":"${cwd}"}}}`: ` [s3cret/abc] [A=x y C= z B=1 D=s3cret] "` + folder + `" [] [s3cret s3cret]`,
 		`{"servers":{"a":{"command":"${userHome}${/}${pathSeparator}${workspaceFolderBasename}${workspaceFolder}"}}}`:                               ` [/home/me//project` + folder + `] [] "" [] []`,
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		s, err := FindServer(file, "a")
 		var got string
 		if err == nil {

@@ -4,6 +4,8 @@ import (
 	"os"
 	"runtime"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // While a File is open, no directory has a name for it.
@@ -11,9 +13,7 @@ func TestFileHasNoName(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Setenv("TMP", os.TempDir())
 	f, err := NewFile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if left, err := os.ReadDir(os.TempDir()); runtime.GOOS != "windows" && (len(left) > 0 || err != nil) {
 		t.Errorf("%v, %v", left, err)
 	}

@@ -6,17 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // write creates a file and its directory.
 func write(t *testing.T, path string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	testkit.OK(t, os.WriteFile(path, nil, 0o600))
 }
 
 func exists(path string) bool {
@@ -34,12 +32,8 @@ func TestDir(t *testing.T) {
 	write(t, at("other", ownerFile))          // not named like rpcx's directories
 	write(t, at("rpcx-plugin-3", ownerFile))  // other users have access
 	write(t, at("elsewhere", "x", ownerFile)) // behind a link
-	if err := os.Chmod(at("rpcx-plugin-3"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(at("elsewhere", "x"), at("rpcx-plugin-4")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Chmod(at("rpcx-plugin-3"), 0o755))
+	testkit.OK(t, os.Symlink(at("elsewhere", "x"), at("rpcx-plugin-4")))
 
 	first, second := &Dir{Kind: "plugin"}, &Dir{Kind: "artifacts"}
 	if err := first.Remove(); err != nil || !exists(at("rpcx-plugin-1")) {

@@ -17,6 +17,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
+	"rpcx/wire/testkit"
 )
 
 // evaluation returns an evaluation with the bindings echo, sum (provided by the client) and refuse (which fails).
@@ -56,9 +57,7 @@ func evaluated(ctx context.Context, r dialect.Runtime, e dialect.Code) string {
 
 func TestJQRuntime(t *testing.T) {
 	r, err := NewRuntime("jq", RuntimeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer r.Close()
 	for _, tt := range []struct{ code, want string }{
 		{`echo({a: 1})`, `{"input":{"a":1},"name":"echo"}`},
@@ -162,9 +161,7 @@ esac; done`
 func TestCoRuntime(t *testing.T) {
 	var said heard
 	r, err := NewRuntime("co:"+coTest, RuntimeOptions{Warn: said.warn})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	r.Forget("nobody") // before the co-process has started
 	for _, tt := range []struct{ code, want string }{
 		{"value", `{"n":1.10}`},
@@ -221,13 +218,9 @@ func TestCoRuntimeEndsSessions(t *testing.T) {
 		*reset*) echo "$line" >>resets;;
 		*) id=${line#*:}; echo "{\"id\":${id%%,*}}";;
 		esac; done; mv resets all`
-	if err := os.WriteFile(filepath.Join(dir, "script"), []byte(script), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(filepath.Join(dir, "script"), []byte(script), 0o600))
 	r, err := NewRuntime("co:cd '"+dir+"'; exec 3<&0; setsid sh script <&3 & wait", RuntimeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for _, session := range []string{"b", "a", "gone", "a"} {
 		if got := evaluated(t.Context(), r, evaluation(session, "1")); got != "" {
 			t.Fatal(got)
@@ -249,9 +242,7 @@ func TestCoRuntimeEndsSessions(t *testing.T) {
 // Closing waits only briefly for a co-process that does not read.
 func TestCoRuntimeThatDoesNotRead(t *testing.T) {
 	r, err := NewRuntime(`co:exec sleep 3600`, RuntimeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for range 3 {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -265,9 +256,7 @@ func TestCoRuntimeThatDoesNotRead(t *testing.T) {
 // When a client closes, its evals and their calls are cancelled.
 func TestCoRuntimeCancels(t *testing.T) {
 	r, err := NewRuntime("co:"+coTest, RuntimeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	defer r.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan string)
@@ -330,9 +319,7 @@ func TestRuntimesThatAreNone(t *testing.T) {
 	} {
 		var said heard
 		r, err := NewRuntime("co:"+command, RuntimeOptions{Warn: said.warn})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		if got := evaluated(t.Context(), r, evaluation("a", "1")); got != "error: the runtime failed (code -32603)" {
 			t.Error(got)
 		}

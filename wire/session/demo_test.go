@@ -15,6 +15,7 @@ import (
 	"rpcx/wire/scan"
 	"rpcx/wire/schema"
 	"rpcx/wire/serve"
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -26,9 +27,7 @@ func TestDemosAreRight(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		doc, err := c.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		for i := range c.Methods {
 			places := []string{"params", "result"}
 			for kind := range c.Methods[i].Events {
@@ -70,9 +69,7 @@ func TestParseEndpointNames(t *testing.T) {
 func TestHandshakeIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, err := newDirect(endpoint.Endpoint{Dialect: "jsonrpc"}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, err)
 		codec := d.newCodec
 		d.newCodec = func() dialect.Codec { return handshaker{codec()} }
 		here, silent := transport.Pair()

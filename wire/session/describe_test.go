@@ -8,19 +8,16 @@ import (
 
 	"rpcx/wire/catalog"
 	"rpcx/wire/schema"
+	"rpcx/wire/testkit"
 )
 
 // The description of any peer becomes a catalog that Parse accepts and that matches the JSON Schema. Serving and describing it
 // again does not change it.
 func TestDescribedCatalogsCanBeServed(t *testing.T) {
 	text, err := os.ReadFile("../catalog/catalog.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	rules, err := schema.Compile(text, "", schema.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	for name, doc := range map[string]string{
 		"demo": "null",
 		"every member of OpenRPC": `{"openrpc":"1.3.2","info":{"title":"t","version":"1","license":{"name":"MIT"}},"servers":[{"url":"http://x"}],
@@ -46,9 +43,7 @@ func TestDescribedCatalogsCanBeServed(t *testing.T) {
 				o := w.options(nil)
 				o.Catalog = first
 				s, err := Listen(t.Context(), w.endpoint("unix:"+filepath.Join(w.dir, "again")), o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.OK(t, err)
 				done := make(chan error, 1)
 				go func() { done <- s.Serve() }()
 				served = described(t, rules, w.open("unix:"+filepath.Join(w.dir, "again")))
@@ -68,13 +63,9 @@ func TestDescribedCatalogsCanBeServed(t *testing.T) {
 func described(t *testing.T, rules *schema.Schema, c Conversation) *catalog.Catalog {
 	t.Helper()
 	got, err := c.Describe(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	b, err := got.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if err := rules.Check(t.Context(), b); err != nil {
 		t.Fatalf("%v\n%s", err, b)
 	}

@@ -40,9 +40,7 @@ func TestCallsOfAHook(t *testing.T) {
 			}
 			testkit.Expect(t, "a stream", strings.Join(w.items(r, "three"), " "), "1 2 3 end")
 			testkit.Expect(t, "a stream that fails", strings.Join(w.items(r, "bad"), " "), `1 error {"code":-32000,"message":"oops"}`)
-			if err := r.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "note", Params: json.RawMessage(`["x"]`)}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, r.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "note", Params: json.RawMessage(`["x"]`)}))
 			testkit.Expect(t, "the params of a notification", w.read("note"), `["x"]`)
 			if _, err := r.Describe(t.Context()); !errors.Is(err, wire.ErrUnsupported) {
 				t.Errorf("describe: %v", err)

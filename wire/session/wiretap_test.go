@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
 
@@ -14,17 +15,11 @@ import (
 func newWiretap(t *testing.T, to string) *Wiretap {
 	t.Helper()
 	from, err := ParseEndpoint("http://127.0.0.1:0/", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	e, err := ParseEndpoint(to, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	w, err := ListenTap(t.Context(), from, e, Options{}, transport.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return w
 }
 
@@ -34,9 +29,7 @@ func TestCloseEndsTheDemoOfPosts(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- w.Serve(t.Context()) }()
 	resp, err := http.Post(w.Endpoint(), "application/json", strings.NewReader(`{"type":"reset","id":"r"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	_ = resp.Body.Close()
 	http.DefaultClient.CloseIdleConnections()
 	_ = w.Close()
@@ -56,9 +49,7 @@ func TestPostWhileClosing(t *testing.T) {
 	_ = w.Close()
 	here, there := transport.Pair()
 	defer there.Close()
-	if err := there.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"x"}`)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, there.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"x"}`)))
 	refused := httptest.NewRecorder()
 	w.relay(refused, httptest.NewRequest(http.MethodPost, "/", nil), nil)
 	if refused.Code != http.StatusServiceUnavailable || w.Serve(t.Context()) != nil {

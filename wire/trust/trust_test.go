@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // For root, files of other users are not trusted.
@@ -13,26 +15,18 @@ func TestTrustedByRoot(t *testing.T) {
 		t.Skip("only root can give files away")
 	}
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "theirs"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Mkdir(filepath.Join(dir, "theirs"), 0o755))
 	for _, name := range []string{"a", "theirs/b"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(filepath.Join(dir, name), nil, 0o755))
 	}
 	for _, name := range []string{"a", "theirs", "theirs/b"} {
-		if err := os.Chown(filepath.Join(dir, name), 12345, -1); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.Chown(filepath.Join(dir, name), 12345, -1))
 	}
 	if err := Check("hooks", filepath.Join(dir, "a")); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
 		t.Errorf("not refused: %v", err)
 	}
 	for mode, trusted := range map[os.FileMode]bool{0o755: true, 0o775: false, 0o757: false} {
-		if err := os.Chmod(filepath.Join(dir, "theirs"), mode); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.Chmod(filepath.Join(dir, "theirs"), mode))
 		if err := Check("hooks", filepath.Join(dir, "theirs/b")); (err == nil) != trusted {
 			t.Errorf("in its owner's folder with mode %o: %v", mode, err)
 		}
@@ -41,15 +35,11 @@ func TestTrustedByRoot(t *testing.T) {
 
 func TestOthersCanWrite(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(at, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(at, nil, 0o600))
 	if err := Check("hooks", at); err != nil {
 		t.Error(err)
 	}
-	if err := os.Chmod(at, 0o622); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Chmod(at, 0o622))
 	if err := Check("hooks", at); err == nil || !strings.Contains(err.Error(), "other users can write to it") {
 		t.Errorf("not refused: %v", err)
 	}

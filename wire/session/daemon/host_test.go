@@ -177,9 +177,7 @@ func TestHostTakesASingleResponse(t *testing.T) {
 	}
 	one, two, done := join(), join(), join()
 	finished := make(chan error, 1)
-	if err := done.Send(t.Context(), []byte(`{"jsonrpc":"2.0","id":"hang","method":"go","params":["first"]}`)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, done.Send(t.Context(), []byte(`{"jsonrpc":"2.0","id":"hang","method":"go","params":["first"]}`)))
 	asked := func(p relay.RawPipe) string {
 		m, _, err := p.Recv()
 		testkit.OK(t, err)

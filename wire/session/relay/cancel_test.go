@@ -12,6 +12,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 )
 
 // slow is a Backend whose streams open when the channel release is closed, and end when they are cancelled.
@@ -45,9 +46,7 @@ func TestCancelStreamsLeavesNoStream(t *testing.T) {
 		c := socketPeer(near, peer.Options{})
 		open := func() dialect.Stream {
 			st, err := c.Open(t.Context(), dialect.Op{Kind: dialect.Subscribe, Method: "open", Params: json.RawMessage(`{"op":"subscribe","method":"x"}`)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.OK(t, err)
 			synctest.Wait()
 			return st
 		}

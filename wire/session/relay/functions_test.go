@@ -10,6 +10,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 type someone struct{ dialect.Caller }
@@ -30,9 +31,7 @@ func TestFunctionsGoWithTheirProcess(t *testing.T) {
 	if first == second {
 		t.Fatalf("the functions of two processes have the same name: %q", first)
 	}
-	if err := one.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, one.Close())
 	if client, plain, ok := s.of(first); client != nil || plain != "f" || !ok {
 		t.Errorf("the function of an ended process: %v, %q, %v", client, plain, ok)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"rpcx/wire/cache"
 	"rpcx/wire/scan"
+	"rpcx/wire/testkit"
 	"rpcx/wire/xdg"
 )
 
@@ -41,9 +42,7 @@ func TestEndings(t *testing.T) {
 	}
 	old := []exitRecord{{"/run/s-a", time.Now().Add(-exitRecordAge), "long ago"}, {"/run/s-b", time.Now(), "now"}}
 	kept, _ := scan.Marshal(old)
-	if err := os.WriteFile(file, kept, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(file, kept, 0o600))
 	if e := exitAt("/run/s-a"); e != nil {
 		t.Errorf("an expired record: %v", e)
 	}
@@ -52,9 +51,7 @@ func TestEndings(t *testing.T) {
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
 		t.Errorf("the file exists after its last record was removed: %v", err)
 	}
-	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.WriteFile(file, []byte("{"), 0o600))
 	RecordExit("/run/s-a", "after all")
 	if e := exitAt("/run/s-a"); e == nil || e.Why != "after all" {
 		t.Errorf("record of s-a: %v", e)

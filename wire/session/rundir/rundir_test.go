@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // A session name has up to 64 letters, digits, dots, dashes and underscores.
@@ -36,16 +37,12 @@ func TestPlace(t *testing.T) {
 		t.Error(info, err)
 	}
 	l, err := Bind(filepath.Join(dir, "s-a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if info, err := os.Stat(filepath.Join(dir, "s-a")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Error(info, err)
 	}
 	nc, err := net.Dial("unix", filepath.Join(dir, "s-a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	if pid := PeerPID(nc); runtime.GOOS == "linux" && pid != os.Getpid() {
 		t.Errorf("the socket belongs to process %d", pid)
 	}
@@ -66,16 +63,12 @@ func TestPlace(t *testing.T) {
 		t.Error(err)
 	}
 	for mode, ok := range map[os.FileMode]bool{0o700: true, 0o710: false, 0o701: false} {
-		if err := os.Chmod(dir, mode); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.Chmod(dir, mode))
 		if path, err := Find("a"); (err == nil && path != "") != ok {
 			t.Errorf("mode %o: %q, %v", mode, path, err)
 		}
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.RemoveAll(dir))
 	if path, err := Find("a"); path != "" || err != nil {
 		t.Error(path, err)
 	}
@@ -85,9 +78,7 @@ func TestPlace(t *testing.T) {
 	if _, err := Bind(filepath.Join(dir, "s-a")); err == nil {
 		t.Error("a socket in a missing directory")
 	}
-	if err := os.Symlink(run, dir); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Symlink(run, dir))
 	if _, err := Make(); err == nil || !strings.Contains(err.Error(), "is not a directory that belongs to this user") {
 		t.Error(err)
 	}
@@ -112,9 +103,7 @@ func TestEnded(t *testing.T) {
 		t.Error(err)
 	}
 	dir, err := runtimePlace()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	RecordExit(socketOf(dir, "a"), "idle")
 	if err := Ended("a", os.ErrClosed); !IsAbsent(err) || err.Error() != "session a ended 0s ago: idle" || !strings.Contains(wire.AsFault(err).Hint, "--session a opens it again") {
 		t.Error(err)

@@ -108,9 +108,7 @@ func TestInboxWakesClaimants(t *testing.T) {
 		if waited := time.Since(begun); waited != time.Second {
 			t.Errorf("the returned call was claimed after %v", waited)
 		}
-		if err := b.reply(1, parkedAnswer{result: json.RawMessage("1")}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, b.reply(1, parkedAnswer{result: json.RawMessage("1")}))
 		testkit.Expect(t, "the reply", <-answer, "1")
 	})
 }
