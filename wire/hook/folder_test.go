@@ -101,8 +101,6 @@ func TestRelativeRun(t *testing.T) {
 	entries, _, err := FromFile(filepath.Join(dir, "h.json"))
 	testkit.OK(t, err)
 	for i, want := range []string{quote(dir) + "/./a --b", quote(dir) + "/../c", ".", "cat"} {
-		if got := entries[i].Answer.Text; got != want {
-			t.Errorf("%s: got %q, want %q", entries[i].Pattern, got, want)
-		}
+		testkit.Expect(t, entries[i].Pattern, entries[i].Answer.Text, want)
 	}
 }

@@ -176,9 +176,7 @@ func TestExchangeStreams(t *testing.T) {
 					_ = s.Cancel(t.Context())
 				}
 			}
-			if text := strings.Join(got[:3], " "); text != `"s" "early" 2` {
-				t.Error(method, text)
-			}
+			testkit.Expect(t, method, strings.Join(got[:3], " "), `"s" "early" 2`)
 		}
 		synctest.Wait()
 		if !left {

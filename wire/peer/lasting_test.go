@@ -54,9 +54,7 @@ func TestEachCallOfAPipelineIsPromoted(t *testing.T) {
 		l.Flush()
 		l.Promote(c)
 		m.come <- [][]byte{fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":7}`, id)}
-		if got := <-c.got; got != "stream: 7" {
-			t.Errorf("call %d: %s", id, got)
-		}
+		testkit.Expect(t, fmt.Sprint("call ", id), <-c.got, "stream: 7")
 	}
 	close(m.come)
 }

@@ -18,6 +18,7 @@ import (
 	"rpcx/wire/dialect/page/codec"
 	"rpcx/wire/dialect/page/load"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 )
 
 // A mirror is a connection whose peer answers flushed requests with the function answer, and not in order.
@@ -131,9 +132,7 @@ func TestPipelineRefusesOne(t *testing.T) {
 	}
 	l.Flush()
 	for i, want := range []string{`"ok"`, "failed: the message is too large", `"ok"`, "failed: the message is too large"} {
-		if got := <-calls[i].got; got != want {
-			t.Errorf("call %d: got %s, want %s", i+1, got, want)
-		}
+		testkit.Expect(t, fmt.Sprint("call ", i+1), <-calls[i].got, want)
 	}
 	if n, _ := p.Pending(); n != 0 {
 		t.Errorf("%d calls are pending", n)
@@ -173,9 +172,7 @@ func TestPipelineThatBlocks(t *testing.T) {
 		for _, want := range c.want {
 			call := send(t, l, "a", true)
 			l.Flush()
-			if got := <-call.got; got != want {
-				t.Errorf("got %s, not %s", got, want)
-			}
+			testkit.Expect(t, "the response", <-call.got, want)
 		}
 		p.Close()
 	}
@@ -217,9 +214,7 @@ func TestPipelineKeepsOthers(t *testing.T) {
 	}
 	m.come <- [][]byte{response("7", "0"), response(`"2"`, "0"), response("1", "10"), response("2", "20")}
 	for i, want := range []string{"10", "stream: 20"} {
-		if got := <-calls[i].got; got != want {
-			t.Errorf("call %d: got %s, want %s", i+1, got, want)
-		}
+		testkit.Expect(t, fmt.Sprint("call ", i+1), <-calls[i].got, want)
 	}
 	close(m.come)
 }
@@ -288,15 +283,11 @@ func TestPipeline(t *testing.T) {
 	}
 	l.Flush()
 	for i, want := range map[int]string{0: "10", 2: "stream: 30", 4: "50", 203: "stream: 2040"} {
-		if got := <-calls[i].got; got != want {
-			t.Errorf("call %d: got %s, want %s", i+1, got, want)
-		}
+		testkit.Expect(t, fmt.Sprint("call ", i+1), <-calls[i].got, want)
 	}
 	l.Promote(calls[1])
 	m.come <- [][]byte{[]byte(`{"jsonrpc":"2.0","id":2,"result":"late"}`)}
-	if got := <-calls[1].got; got != `stream: "late"` {
-		t.Error(got)
-	}
+	testkit.Expect(t, "a late response", <-calls[1].got, `stream: "late"`)
 	close(m.come)
 	if got := <-calls[3].got; !strings.HasPrefix(got, "failed: ") {
 		t.Error(got)

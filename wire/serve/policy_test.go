@@ -32,9 +32,7 @@ func TestAllowedClasses(t *testing.T) {
 			t.Errorf("allow %q, deny %q: the class %s: %v", c.allow, c.deny, c.class, !c.want)
 		}
 	}
-	if got := strings.Join(Unmatched([]string{"a", "b*", "c", "*d"}, []string{"bb", "xd", "a"}), " "); got != "c" {
-		t.Error(got)
-	}
+	testkit.Expect(t, "unmatched", strings.Join(Unmatched([]string{"a", "b*", "c", "*d"}, []string{"bb", "xd", "a"}), " "), "c")
 }
 
 // A notification with invalid params starts no hook. If there can be several clients, the warning names the client.

@@ -86,15 +86,11 @@ func TestJQRuntime(t *testing.T) {
 		{`1 +`, `failed:  jq: unexpected EOF at offset 3 of: 1 +`},
 		{`env | length`, `0`},
 	} {
-		if got := evaluated(t.Context(), r, evaluation("a", tt.code)); got != tt.want {
-			t.Errorf("%s:\n got %s\nwant %s", tt.code, got, tt.want)
-		}
+		testkit.Expect(t, tt.code, evaluated(t.Context(), r, evaluation("a", tt.code)), tt.want)
 	}
 	bare := evaluation("a", `function("echo")`)
 	bare.Function = nil
-	if got := evaluated(t.Context(), r, bare); got != "failed:  jq: function values are not supported here" {
-		t.Error(got)
-	}
+	testkit.Expect(t, "function values", evaluated(t.Context(), r, bare), "failed:  jq: function values are not supported here")
 	// Bindings can have the names of keywords.
 	for _, word := range keywords {
 		e := evaluation("c", word+" | null, 1")
@@ -105,13 +101,9 @@ func TestJQRuntime(t *testing.T) {
 			t.Errorf("with a binding named %s: %s, without %s", word, got, want)
 		}
 	}
-	if got := evaluated(t.Context(), r, evaluation("b", `$state`)); got != "null" {
-		t.Errorf("another session's state: %s", got)
-	}
+	testkit.Expect(t, "another session's state", evaluated(t.Context(), r, evaluation("b", `$state`)), "null")
 	r.Forget("a")
-	if got := evaluated(t.Context(), r, evaluation("a", `$state`)); got != "null" {
-		t.Errorf("the state after Forget: %s", got)
-	}
+	testkit.Expect(t, "the state after Forget", evaluated(t.Context(), r, evaluation("a", `$state`)), "null")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, code := range []string{`last(repeat(1))`, `invoke("wait"; 1)`} {
@@ -175,9 +167,7 @@ func TestCoRuntime(t *testing.T) {
 		{"value", `{"n":1.10}`}, // the co-process has been restarted
 		{"resets", `0`},
 	} {
-		if got := evaluated(t.Context(), r, evaluation("a", tt.code)); got != tt.want {
-			t.Errorf("%s:\n got %s\nwant %s", tt.code, got, tt.want)
-		}
+		testkit.Expect(t, tt.code, evaluated(t.Context(), r, evaluation("a", tt.code)), tt.want)
 	}
 	got := evaluated(t.Context(), r, evaluation("a", "invoke"))
 	for _, want := range []string{
@@ -193,15 +183,11 @@ func TestCoRuntime(t *testing.T) {
 	r.Forget("b")
 	r.Forget("b")
 	r.Forget("nobody") // unknown to the co-process
-	if got := evaluated(t.Context(), r, evaluation("a", "resets")); got != "2" {
-		t.Errorf("got %s resets", got)
-	}
+	testkit.Expect(t, "resets", evaluated(t.Context(), r, evaluation("a", "resets")), "2")
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
-	if got := evaluated(t.Context(), r, evaluation("a", "value")); got != "error: the server is being closed" {
-		t.Error(got)
-	}
+	testkit.Expect(t, "after Close", evaluated(t.Context(), r, evaluation("a", "value")), "error: the server is being closed")
 	if got, want := said.all(), `the runtime printed a line that is not an answer: "not JSON"|the runtime did not answer: it ended with status 3: last words`; got != want {
 		t.Errorf("warnings:\n got %s\nwant %s", got, want)
 	}
@@ -261,16 +247,10 @@ func TestCoRuntimeCancels(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan string)
 	go func() { done <- evaluated(ctx, r, evaluation("a", "wait")) }()
-	if got := evaluated(t.Context(), r, evaluation("b", "value")); got != `{"n":1.10}` { // other clients do not wait
-		t.Error(got)
-	}
+	testkit.Expect(t, "another client", evaluated(t.Context(), r, evaluation("b", "value")), `{"n":1.10}`) // other clients do not wait
 	cancel()
-	if got := <-done; got != "error: context canceled" {
-		t.Error(got)
-	}
-	if got := evaluated(t.Context(), r, evaluation("a", "value")); got != `{"n":1.10}` {
-		t.Error(got)
-	}
+	testkit.Expect(t, "a cancelled evaluation", <-done, "error: context canceled")
+	testkit.Expect(t, "the next evaluation", evaluated(t.Context(), r, evaluation("a", "value")), `{"n":1.10}`)
 }
 
 // Endless code delays other evals up to the time limit. Then rpcx warns and restarts the co-process.
@@ -284,15 +264,9 @@ func TestCoRuntimeStalls(t *testing.T) {
 	go func() { done <- evaluated(ctx, r, loop) }()
 	<-begun
 	cancel()
-	if got := <-done; got != "error: context canceled" {
-		t.Error(got)
-	}
-	if got := evaluated(t.Context(), r, evaluation("b", "value")); got != "error: the runtime failed (code -32603)" {
-		t.Error(got)
-	}
-	if got := evaluated(t.Context(), r, evaluation("b", "value")); got != `{"n":1.10}` {
-		t.Error(got)
-	}
+	testkit.Expect(t, "a cancelled evaluation", <-done, "error: context canceled")
+	testkit.Expect(t, "an evaluation that waits", evaluated(t.Context(), r, evaluation("b", "value")), "error: the runtime failed (code -32603)")
+	testkit.Expect(t, "the next evaluation", evaluated(t.Context(), r, evaluation("b", "value")), `{"n":1.10}`)
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
@@ -320,13 +294,9 @@ func TestRuntimesThatAreNone(t *testing.T) {
 		var said heard
 		r, err := NewRuntime("co:"+command, RuntimeOptions{Warn: said.warn})
 		testkit.OK(t, err)
-		if got := evaluated(t.Context(), r, evaluation("a", "1")); got != "error: the runtime failed (code -32603)" {
-			t.Error(got)
-		}
+		testkit.Expect(t, command, evaluated(t.Context(), r, evaluation("a", "1")), "error: the runtime failed (code -32603)")
 		_ = r.Close()
 		slices.Sort(said.lines)
-		if got := said.all(); got != want {
-			t.Errorf("%.20s: %s", command, got)
-		}
+		testkit.Expect(t, command, said.all(), want)
 	}
 }

@@ -168,9 +168,7 @@ func TestParamsAndResultsAreChecked(t *testing.T) {
 		{"odd", `{"a":1}`, `{"a":1}`},
 		{"other", `[1]`, `[1]`},
 	} {
-		if got := answer(t, r, c.method, c.params); got != c.want {
-			t.Errorf("%s %s:\n got %s\nwant %s", c.method, c.params, got, c.want)
-		}
+		testkit.Expect(t, c.method+" "+c.params, answer(t, r, c.method, c.params), c.want)
 	}
 	want := []string{
 		"hook add: the result does not match the catalog: 10 is greater than 9",
@@ -206,9 +204,7 @@ func TestSchemasOfThePeer(t *testing.T) {
 func TestWithoutCheckNamesAreStillGiven(t *testing.T) {
 	r := bind(t, Options{Catalog: testkit.Catalog(t, checked)}, caller{}, "add=jq:.a+.b")
 	for params, want := range map[string]string{`[2,1]`: `3`, `{"a":"x","b":"y"}`: `"xy"`, `{"a":5,"b":5}`: `10`} {
-		if got := answer(t, r, "add", params); got != want {
-			t.Errorf("%s: got %s", params, got)
-		}
+		testkit.Expect(t, params, answer(t, r, "add", params), want)
 	}
 }
 

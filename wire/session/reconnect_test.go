@@ -34,9 +34,7 @@ func TestReconnectEndsAtItsLimit(t *testing.T) {
 			t.Error("after", got)
 		}
 		const want = "[0s 250ms 750ms 1.75s 3.75s 7.75s 15.75s 31.75s]"
-		if got := fmt.Sprint(c.attempts); got != want {
-			t.Error(got)
-		}
+		testkit.Expect(t, "attempts", fmt.Sprint(c.attempts), want)
 		f := wire.AsFault(c.d.Err())
 		if f == nil || f.Kind != wire.Closed || !strings.HasSuffix(f.Message, "; no new connection within 1m0s (--reconnect-for): connection refused") {
 			t.Error(f)
@@ -71,9 +69,7 @@ func TestReconnectAfterAStableConnection(t *testing.T) {
 			f.goes()
 		}
 		c.far()
-		if got := fmt.Sprint(c.attempts); got != "[0s 10.25s 20.5s 30.75s]" {
-			t.Error(got)
-		}
+		testkit.Expect(t, "attempts", fmt.Sprint(c.attempts), "[0s 10.25s 20.5s 30.75s]")
 	})
 }
 
@@ -239,9 +235,7 @@ func TestHandshakeIsRepeated(t *testing.T) {
 		f.gets(`{"jsonrpc":"2.0","id":2,"method":"ticks"}`)
 		f.says(`{"jsonrpc":"2.0","id":2,"result":"s"}`, tick(3))
 		c.expect(ticks, `"s"`, "3") // the lost stream had not opened, so no event was missed
-		if got := fmt.Sprint(c.attempts); got != "[0s 250ms 15.75s]" {
-			t.Error(got)
-		}
+		testkit.Expect(t, "attempts", fmt.Sprint(c.attempts), "[0s 250ms 15.75s]")
 	})
 }
 

@@ -107,9 +107,7 @@ func TestManyCallsOfHooks(t *testing.T) {
 		r := w.open(at)
 		wg.Go(func() {
 			for range 20 {
-				if got := w.call(r, "down", "[5]"); got != "4" {
-					t.Errorf("got %s", got)
-				}
+				testkit.Expect(t, "a function", w.call(r, "down", "[5]"), "4")
 			}
 		})
 	}

@@ -42,12 +42,8 @@ func TestStreamsContinueOnTheNextConnection(t *testing.T) {
 		c.expect(ticks, `"s"`, "1", "2", gapLine, `"s"`, "7")
 		c.expect(over, "error no", "end")
 		synctest.Wait()
-		if got := fmt.Sprint(c.attempts, c.d.Reconnects.Load(), len(c.d.streams)); got != "[0s 250ms 750ms] 1 2" {
-			t.Error(got)
-		}
-		if got := strings.Join(c.said, ", "); got != "the peer closed the connection, back after 750ms" {
-			t.Error(got)
-		}
+		testkit.Expect(t, "attempts, reconnects and streams", fmt.Sprint(c.attempts, c.d.Reconnects.Load(), len(c.d.streams)), "[0s 250ms 750ms] 1 2")
+		testkit.Expect(t, "notes", strings.Join(c.said, ", "), "the peer closed the connection, back after 750ms")
 		// If a connection is lost again before the handshake, there is only one gap.
 		f.goes()
 		c.far().goes()

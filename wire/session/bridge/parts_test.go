@@ -13,6 +13,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/session"
+	"rpcx/wire/testkit"
 )
 
 // Clients of other dialects pass the target and the parent of a request as params.
@@ -32,9 +33,7 @@ func TestWithFields(t *testing.T) {
 		if c.hints != "" {
 			m.Hints = json.RawMessage(c.hints)
 		}
-		if got := string(withFields(m)); got != c.want {
-			t.Errorf("%s %s:\n got %s\nwant %s", c.params, c.hints, got, c.want)
-		}
+		testkit.Expect(t, c.params+" "+c.hints, string(withFields(m)), c.want)
 	}
 	for _, c := range []struct{ request, params, want string }{
 		{`{}`, `{"a":1}`, `{"a":1}`},
@@ -47,9 +46,7 @@ func TestWithFields(t *testing.T) {
 		if c.params != "" {
 			params = json.RawMessage(c.params)
 		}
-		if got := string(withTarget(json.RawMessage(c.request), params)); got != c.want {
-			t.Errorf("%s %s: %s, want %s", c.request, c.params, got, c.want)
-		}
+		testkit.Expect(t, c.request+" "+c.params, string(withTarget(json.RawMessage(c.request), params)), c.want)
 	}
 	for schema, want := range map[string]bool{"": true, `{}`: true, `{"type":"object"}`: true, `{"type":"array"}`: false, `{"type":["object","array"]}`: true} {
 		if isObject(json.RawMessage(schema)) != want {
@@ -79,9 +76,7 @@ func TestPlainError(t *testing.T) {
 		{wire.NewFault(wire.Closed, "connection closed", nil), `{"code":-32000,"message":"the peer behind the bridge: connection closed"}`},
 		{errors.New("odd"), `{"code":-32603,"message":"odd"}`},
 	} {
-		if got := string(b.plainError(c.err).JSON()); got != c.want {
-			t.Errorf("%v:\n got %s\nwant %s", c.err, got, c.want)
-		}
+		testkit.Expect(t, c.err.Error(), string(b.plainError(c.err).JSON()), c.want)
 	}
 }
 
@@ -95,9 +90,7 @@ func TestTitles(t *testing.T) {
 		`{"type":"array","prefixItems":[{"title":"a"}],"items":false,"minItems":1e99}`: "a",
 		`{"type":"object"}`: "", `{"type":"array"}`: "", ``: "",
 	} {
-		if got := strings.Join(titles(json.RawMessage(schema)), " "); got != want {
-			t.Errorf("%s: %s, want %s", schema, got, want)
-		}
+		testkit.Expect(t, schema, strings.Join(titles(json.RawMessage(schema)), " "), want)
 	}
 	const positional = `{"type":"array","prefixItems":[{"title":"a"},{"title":"b","type":"string"}],"minItems":1,"maxItems":2,"description":"d"}`
 	const named = `{"type":"object","properties":{"a":{"title":"a"},"b":{"title":"b","type":"string"}},"required":["a"],"additionalProperties":false,"description":"d"}`
