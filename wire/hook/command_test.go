@@ -195,9 +195,7 @@ func TestCloseEndsTheGroup(t *testing.T) {
 	done := make(chan string)
 	go func() { done <- w.call("m", "") }()
 	testkit.Until(t, "the hook runs", func() bool { return w.written("grandchild") })
-	if err := w.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, w.Close())
 	testkit.Expect(t, "answer", <-done, "failed: context canceled")
 	w.pidGone("grandchild")
 	testkit.Expect(t, "after Close", w.call("m", ""), "failed: the connection is closed")
@@ -223,9 +221,7 @@ func TestBackgroundProcessesEndWithTheConnection(t *testing.T) {
 	testkit.Expect(t, "answer", w.call("silent", ""), "6")
 	w.pidGone("short")
 	testkit.Expect(t, "all three live", w.call("alive", ""), "true")
-	if err := w.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, w.Close())
 	for _, name := range []string{"grandchild", "daemon", "ofLines"} {
 		w.pidGone(name)
 	}

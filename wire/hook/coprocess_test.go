@@ -156,9 +156,7 @@ func TestCoCloseEndsIt(t *testing.T) {
 	testkit.Until(t, "all run", func() bool { return w.written("rude") && w.written("full") })
 	cancel()
 	wg.Wait()
-	if err := w.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, w.Close())
 	testkit.Expect(t, "the polite one came to its end", w.read("bye"), "bye\n")
 	for _, pid := range []string{"polite", "rude", "full"} {
 		w.pidGone(pid)

@@ -151,17 +151,13 @@ func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
 
 func (w *world) write(name, content string) {
 	w.t.Helper()
-	if err := os.WriteFile(w.path(name), []byte(content), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.OK(w.t, os.WriteFile(w.path(name), []byte(content), 0o600))
 }
 
 func (w *world) read(name string) string {
 	w.t.Helper()
 	b, err := os.ReadFile(w.path(name))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.OK(w.t, err)
 	return string(b)
 }
 

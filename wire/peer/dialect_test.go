@@ -79,9 +79,7 @@ func TestHandshake(t *testing.T) {
 						far.Send([]byte("hello"))
 					}()
 				}
-				if err := p.Handshake(t.Context()); err != nil {
-					t.Error(err)
-				}
+				testkit.OK(t, p.Handshake(t.Context()))
 				start := time.Now() // the closing message gets no response
 				p.Close()
 				if d := time.Since(start); d > 2*time.Second {
@@ -301,9 +299,7 @@ func TestOneMessageFails(t *testing.T) {
 		c.mu.Lock()
 		c.sendErr = nil
 		c.mu.Unlock()
-		if err := p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "x"}); err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "x"}))
 	})
 }
 

@@ -312,9 +312,7 @@ func TestCloseWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, far := paired(t, peer.Options{})
 		_ = p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "evicted"})
-		if err := p.CloseWith(1000, "displaced"); err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, p.CloseWith(1000, "displaced"))
 		<-p.Done()
 		if msg, err := far.Recv(); err != nil || !strings.Contains(string(msg), "evicted") {
 			t.Error(string(msg), err)

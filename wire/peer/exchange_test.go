@@ -224,9 +224,7 @@ func TestExchangeNotify(t *testing.T) {
 			return nil
 		})
 		s := testkit.Start(t, p, dialect.Call, "x", "")
-		if err := p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "note"}); err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "note"}))
 		if m, err := s.Next(t.Context()); err != nil || string(m.Body) != "1" {
 			t.Error(string(m.Body), err)
 		}
@@ -260,9 +258,7 @@ func TestAnswerToACancelledCall(t *testing.T) {
 			return ctx.Err()
 		})
 		s := testkit.Start(t, p, dialect.Call, "x", "")
-		if err := s.Cancel(t.Context()); err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, s.Cancel(t.Context()))
 		<-said
 		synctest.Wait()
 		if len(notes) > 0 {
@@ -313,9 +309,7 @@ func TestACallIsCancelledOnce(t *testing.T) {
 				if _, err := s.Next(ctx); !errors.Is(err, context.Canceled) {
 					t.Error(err)
 				}
-				if err := s.Cancel(t.Context()); err != nil {
-					t.Error(err)
-				}
+				testkit.OK(t, s.Cancel(t.Context()))
 				if first == "call" {
 					close(release)
 				}
@@ -466,9 +460,7 @@ func TestAStreamOfTheEventStreamIsUnsubscribed(t *testing.T) {
 			return nil
 		})
 		synctest.Wait() // the exchange has ended
-		if err := s.Cancel(t.Context()); err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, s.Cancel(t.Context()))
 		synctest.Wait()
 		if want := `{"jsonrpc":"2.0","id":2,"method":"s_unsubscribe","params":["s"]}`; len(posted) != 2 || posted[1] != want {
 			t.Errorf("posted %q, want %s", posted, want)

@@ -88,9 +88,7 @@ func TestFollow(t *testing.T) {
 		if ours, _ := p.Pending(); ours != 1 {
 			t.Errorf("%d calls are pending, want 1", ours)
 		}
-		if err := left.Cancel(t.Context()); err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, left.Cancel(t.Context()))
 		want(left, "EOF")
 		lost := testkit.Start(t, p, dialect.Subscribe, "follow s", "")
 		far.Close()

@@ -64,9 +64,7 @@ func TestCloseOfThePeer(t *testing.T) {
 				if want := map[bool]int{false: 2, true: 0}[ours]; len(l.handled) != want {
 					t.Errorf("the notifications %q were handled", l.handled)
 				}
-				if err := p.Err(); err != nil {
-					t.Error(err)
-				}
+				testkit.OK(t, p.Err())
 			})
 		})
 	}

@@ -24,9 +24,7 @@ func TestFileHasNoName(t *testing.T) {
 	if _, err := f.ReadAt(b, 0); err != nil || string(b) != "abc" {
 		t.Errorf("%q, %v", b, err)
 	}
-	if err := f.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, f.Close())
 	if left, err := os.ReadDir(os.TempDir()); len(left) > 0 || err != nil {
 		t.Errorf("%v, %v", left, err)
 	}

@@ -63,9 +63,7 @@ func TestDir(t *testing.T) {
 	if err := first.Remove(); err != nil || exists(first.path) || !exists(second.path) {
 		t.Errorf("removed: %v", err)
 	}
-	if err := second.Remove(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, second.Remove())
 }
 
 // A new directory contains only the file of its owner. After the owner's lock is released, another process removes the directory.

@@ -184,9 +184,7 @@ func TestCoRuntime(t *testing.T) {
 	r.Forget("b")
 	r.Forget("nobody") // unknown to the co-process
 	testkit.Expect(t, "resets", evaluated(t.Context(), r, evaluation("a", "resets")), "2")
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, r.Close())
 	testkit.Expect(t, "after Close", evaluated(t.Context(), r, evaluation("a", "value")), "error: the server is being closed")
 	if got, want := said.all(), `the runtime printed a line that is not an answer: "not JSON"|the runtime did not answer: it ended with status 3: last words`; got != want {
 		t.Errorf("warnings:\n got %s\nwant %s", got, want)
@@ -213,9 +211,7 @@ func TestCoRuntimeEndsSessions(t *testing.T) {
 		}
 	}
 	r.Forget("gone")
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, r.Close())
 	var got []byte
 	for end := time.Now().Add(time.Minute); got == nil && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		got, _ = os.ReadFile(filepath.Join(dir, "all"))
@@ -234,9 +230,7 @@ func TestCoRuntimeThatDoesNotRead(t *testing.T) {
 		cancel()
 		evaluated(ctx, r, evaluation("a", strings.Repeat("x", 1<<20)))
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, r.Close())
 }
 
 // When a client closes, its evals and their calls are cancelled.
@@ -267,9 +261,7 @@ func TestCoRuntimeStalls(t *testing.T) {
 	testkit.Expect(t, "a cancelled evaluation", <-done, "error: context canceled")
 	testkit.Expect(t, "an evaluation that waits", evaluated(t.Context(), r, evaluation("b", "value")), "error: the runtime failed (code -32603)")
 	testkit.Expect(t, "the next evaluation", evaluated(t.Context(), r, evaluation("b", "value")), `{"n":1.10}`)
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, r.Close())
 	if got := said.all(); !strings.HasPrefix(got, "the runtime is still running cancelled code; other evaluations may have to wait|"+
 		"no output from the runtime for 100ms: restarted it; the state of all sessions is lost") {
 		t.Error(got)

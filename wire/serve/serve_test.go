@@ -56,9 +56,7 @@ func bind(t *testing.T, o Options, c dialect.Caller, specs ...string) dialect.Re
 	o.Hooks = table
 	r := New(o).Bind(c)
 	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, r.Close())
 	})
 	return r
 }

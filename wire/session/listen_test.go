@@ -102,7 +102,5 @@ func TestLateClientGetsTheCloseCode(t *testing.T) {
 	default:
 		t.Error("Close did not wait for the last client")
 	}
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, <-served)
 }

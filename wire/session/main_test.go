@@ -47,9 +47,7 @@ func newWorld(t *testing.T, prefix string, hooks ...string) *world {
 func (w *world) endpoint(text string) endpoint.Endpoint {
 	w.t.Helper()
 	e, err := ParseEndpoint(text, "")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.OK(w.t, err)
 	return e
 }
 
@@ -62,9 +60,7 @@ func (w *world) options(hooks []string) Options {
 	}}}
 	for _, spec := range hooks {
 		e, err := hook.Parse(strings.ReplaceAll(spec, "$T", w.dir))
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		testkit.OK(w.t, err)
 		o.Hooks = append(o.Hooks, e)
 	}
 	return o
@@ -82,9 +78,7 @@ func (w *world) client(hooks ...string) Conversation { return w.open(w.at, hooks
 func (w *world) open(endpoint string, hooks ...string) Conversation {
 	w.t.Helper()
 	c, err := Open(w.t.Context(), w.endpoint(endpoint), w.options(hooks))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.OK(w.t, err)
 	w.t.Cleanup(func() { c.Close() })
 	return c
 }

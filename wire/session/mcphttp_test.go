@@ -52,9 +52,7 @@ func (c *mcpClient) do(method, body string, headers ...string) (resp *http.Respo
 	c.t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := c.exchange(client, method, body, headers...)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	testkit.OK(c.t, err)
 	c.t.Cleanup(func() { resp.Body.Close() })
 	return resp, func() { resp.Body.Close() }
 }
@@ -282,9 +280,7 @@ func TestMCPHandshakeIsRepeated(t *testing.T) {
 	if _, err := watch.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
 		t.Errorf("the stream of the expired session ended with %v", err)
 	}
-	if err := conv.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, conv.Close())
 	mu.Lock()
 	defer mu.Unlock()
 	got := strings.Join(seen, ", ")
@@ -344,9 +340,7 @@ func TestMCPOlderHTTPPostsToItsOrigin(t *testing.T) {
 	if n := posted.Load(); n > 0 {
 		t.Errorf("%d messages were posted to another origin", n)
 	}
-	if err := conv.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, conv.Close())
 }
 
 // A server of 2024-11-05 has one event stream and an address for POSTs.
@@ -357,9 +351,7 @@ func TestMCPOlderHTTP(t *testing.T) {
 	conv := w.open("mcp+"+server.URL+"/sse", `roots/list=touch $T/asked; echo '{"roots":[]}'`)
 	testkit.Expect(t, "the response", w.call(conv, "old", `{}`), `"old"`)
 	w.appears("asked")
-	if err := conv.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, conv.Close())
 }
 
 // Resource updates arrive on the session's standing event stream.

@@ -164,9 +164,7 @@ func TestServerClosesDuringACallOfAHook(t *testing.T) {
 	r := w.open(w.back(w.client(`hang=echo $$ > $T/pid; exec sleep 1000`)))
 	call := w.start(r, dialect.Call, "hang", "")
 	w.read("pid")
-	if err := w.server.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, w.server.Close())
 	testkit.Expect(t, "the call", w.next(call), "failed closed")
 	w.gone("pid")
 }

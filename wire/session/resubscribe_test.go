@@ -66,9 +66,7 @@ func TestStreamsContinueOnTheNextConnection(t *testing.T) {
 			t.Errorf("the subscription was opened again: %s", m)
 		}
 		c.expect(watch, "failed closed")
-		if err := c.d.Err(); err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, c.d.Err())
 	})
 }
 
@@ -93,9 +91,7 @@ func TestCallsAroundALoss(t *testing.T) {
 			t.Error(err)
 		}
 		call = c.open(dialect.Call, "again")
-		if err := c.d.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "note"}); err != nil {
-			t.Error(err)
-		}
+		testkit.OK(t, c.d.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "note"}))
 		f = c.far()
 		f.gets(`{"jsonrpc":"2.0","id":1,"method":"again"}`)
 		f.gets(`{"jsonrpc":"2.0","method":"note"}`)

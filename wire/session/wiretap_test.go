@@ -33,9 +33,7 @@ func TestCloseEndsTheDemoOfPosts(t *testing.T) {
 	_ = resp.Body.Close()
 	http.DefaultClient.CloseIdleConnections()
 	_ = w.Close()
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, <-served)
 	stacks := make([]byte, 1<<20)
 	if stacks = stacks[:runtime.Stack(stacks, true)]; strings.Contains(string(stacks), "/hotrepl.") {
 		t.Error("the demo is still running")

@@ -36,9 +36,7 @@ func TestTrustedByRoot(t *testing.T) {
 func TestOthersCanWrite(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "f")
 	testkit.OK(t, os.WriteFile(at, nil, 0o600))
-	if err := Check("hooks", at); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, Check("hooks", at))
 	testkit.OK(t, os.Chmod(at, 0o622))
 	if err := Check("hooks", at); err == nil || !strings.Contains(err.Error(), "other users can write to it") {
 		t.Errorf("not refused: %v", err)

@@ -328,9 +328,7 @@ func cancelled(ctx context.Context, t *testing.T, conv session.Conversation, off
 	st, err := conv.Open(ctx, op)
 	testkit.OK(t, err)
 	appears(ctx, t, filepath.Join(dir, "begun"))
-	if err := st.Cancel(ctx); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, st.Cancel(ctx))
 	appears(ctx, t, filepath.Join(dir, "gave-up"))
 }
 

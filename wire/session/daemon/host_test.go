@@ -44,9 +44,7 @@ func (w *world) host(endpoint string, k HostOptions, hooks ...string) <-chan err
 func (w *world) attach(name string) *Control {
 	w.t.Helper()
 	c, err := Attach(w.t.Context(), name)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.OK(w.t, err)
 	w.t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -57,9 +55,7 @@ func (w *world) status(name string) (s Status) {
 	if err == nil {
 		err = json.Unmarshal(raw, &s)
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.OK(w.t, err)
 	return s
 }
 
@@ -193,17 +189,13 @@ func TestHostTakesASingleResponse(t *testing.T) {
 	if err != nil || !strings.Contains(string(m.Raw), "the process that answered requests has ended") {
 		t.Errorf("got %s, %v", m.Raw, err)
 	}
-	if err := <-finished; err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, <-finished)
 	if err := two.Send(t.Context(), answer(first, "1")); testkit.Failed(err) != "failed usage" {
 		t.Errorf("a response to a rejected request: %v", err)
 	}
 	call := w.start(w.open("@work"), dialect.Call, "go", `["second"]`)
 	second := asked(two)
-	if err := one.Send(t.Context(), answer(second, `"one"`)); err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, one.Send(t.Context(), answer(second, `"one"`)))
 	if err := two.Send(t.Context(), answer(second, `"two"`)); testkit.Failed(err) != "failed usage" {
 		t.Errorf("a second response: %v", err)
 	}

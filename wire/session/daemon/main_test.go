@@ -37,9 +37,7 @@ func newWorld(t *testing.T, hooks ...string) *world {
 func (w *world) endpoint(text string) endpoint.Endpoint {
 	w.t.Helper()
 	e, err := session.ParseEndpoint(text, "")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.OK(w.t, err)
 	return e
 }
 
@@ -48,9 +46,7 @@ func (w *world) options(hooks []string) session.Options {
 	o := session.Options{Note: func(peer.Note) {}}
 	for _, spec := range hooks {
 		e, err := hook.Parse(strings.ReplaceAll(spec, "$T", w.dir))
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		testkit.OK(w.t, err)
 		o.Hooks = append(o.Hooks, e)
 	}
 	return o
@@ -59,9 +55,7 @@ func (w *world) options(hooks []string) session.Options {
 func (w *world) open(endpoint string, hooks ...string) session.Conversation {
 	w.t.Helper()
 	c, err := session.Open(w.t.Context(), w.endpoint(endpoint), w.options(hooks))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.OK(w.t, err)
 	w.t.Cleanup(func() { c.Close() })
 	return c
 }
