@@ -64,8 +64,7 @@ func (e Event) AppendJSON(b []byte) []byte {
 	o.SomeText("kind", e.Topic)
 	o.SomeText("action", e.Action)
 	if len(e.Fix) > 0 {
-		fix := scan.JSON(e.Fix)
-		o.Add("fix", fix)
+		o.Add("fix", scan.JSON(e.Fix))
 	}
 	o.SomeText("level", e.Level)
 	if e.Err != nil {

@@ -115,10 +115,8 @@ func (f Fault) WithMethod(method string) *Fault {
 
 // AsFault returns the *Fault in err, or nil.
 func AsFault(err error) *Fault {
-	if f, ok := errors.AsType[*Fault](err); ok {
-		return f
-	}
-	return nil
+	f, _ := errors.AsType[*Fault](err)
+	return f
 }
 
 // ErrUnsupported is the error of an operation that does not exist in the dialect.

@@ -179,12 +179,7 @@ const (
 )
 
 // String returns "send" or "recv", as on tapes.
-func (d Direction) String() string {
-	if d == Send {
-		return "send"
-	}
-	return "recv"
-}
+func (d Direction) String() string { return [...]string{Send: "send", Recv: "recv"}[d] }
 
 // A Tap receives every message, byte for byte. It receives a sent message before the write. It must not retain the
 // bytes. Several goroutines can call it at the same time.

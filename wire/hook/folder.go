@@ -115,20 +115,15 @@ func (d *folder) take(file string) error {
 	case path.Ext(file) == ".json":
 		return wire.Usagef("hooks: %s is executable, but a .json file only describes the method of another file", at).WithHint("chmod -x " + quote(at))
 	}
-	name := answered(file)
+	name := file
+	if ext := path.Ext(file); slices.Contains(extensions, ext) && path.Base(file) != ext {
+		name = strings.TrimSuffix(file, ext)
+	}
 	if other, taken := d.files[name]; taken {
 		return wire.Usagef("hooks: both %s and %s in %s would answer %s", other, file, d.dir, name)
 	}
 	d.files[name] = file
 	return trust.Check("hooks", at)
-}
-
-// answered returns the name of the method that a file answers.
-func answered(file string) string {
-	if ext := path.Ext(file); slices.Contains(extensions, ext) && path.Base(file) != ext {
-		return strings.TrimSuffix(file, ext)
-	}
-	return file
 }
 
 // describe returns a catalog of the entries beside the hooks, or nil if there are none.

@@ -113,7 +113,7 @@ func checkCommand(s, text string) error {
 		return wire.Usagef("%q contains no command", s)
 	case text == s && looksLikeJQ().MatchString(text):
 		return meant(s, "jq:"+text, "%q is not a command", s)
-	case text == s && isConstant(text):
+	case text == s && strings.ContainsRune("{[", rune(text[0])) && scan.Valid([]byte(text), wire.DefaultMaxDepth) == nil: // no shell would run it
 		return meant(s, "json:"+text, "%q is not a command", s)
 	case strings.ContainsRune(text, 0):
 		return wire.Usagef("a command cannot contain a NUL")
@@ -137,11 +137,6 @@ func meant(s, better, format string, args ...any) error {
 		f.Err = Meant{s, better}
 	}
 	return f
-}
-
-// isConstant reports whether a command is a JSON object or array, which no shell would run.
-func isConstant(text string) bool {
-	return strings.ContainsRune("{[", rune(text[0])) && scan.Valid([]byte(text), wire.DefaultMaxDepth) == nil
 }
 
 func unknownKind(s, kind string) error {

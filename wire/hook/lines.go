@@ -92,8 +92,9 @@ func event(line json.RawMessage) wire.Event {
 		return plain
 	}
 	fill(&ev, named)
-	if continues {
-		recoverable(&ev)
+	if continues { // for dialects that can express this
+		ev.Extra = scan.Pair("recoverable", []byte("true"))
+		ev.Err.Raw = scan.Splice(ev.Err.JSON(), "recoverable", []byte("true"))
 	}
 	return ev
 }
@@ -140,12 +141,6 @@ func asError(v json.RawMessage) *wire.Error {
 		e.Message, e.Data, e.Raw = text, scan.Get(v, "data"), scan.Splice(v, "code", e.Code)
 	}
 	return e
-}
-
-// recoverable marks an error after which the stream continues, for dialects that can express this.
-func recoverable(ev *wire.Event) {
-	ev.Extra = scan.Pair("recoverable", []byte("true"))
-	ev.Err.Raw = scan.Splice(ev.Err.JSON(), "recoverable", []byte("true"))
 }
 
 // words returns the content of a string, or any other value as JSON.

@@ -134,14 +134,6 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// flush forwards a last line that has no line break.
-func (t *tail) flush() {
-	if len(t.line) > 0 {
-		t.to(append(t.line, '\n'))
-		t.line = nil
-	}
-}
-
 // text returns the last bytes of the output, at most tailSize.
 func (t *tail) text() string { return strings.ToValidUTF8(string(t.end), "\uFFFD") }
 
@@ -162,7 +154,11 @@ func (t *Table) newTail() *tail {
 	}}
 }
 
+// copyTail copies r to t. It adds a line break to a last line that has none.
 func copyTail(t *tail, r io.Reader) {
 	_, _ = io.Copy(t, r)
-	t.flush()
+	if len(t.line) > 0 {
+		t.to(append(t.line, '\n'))
+		t.line = nil
+	}
 }

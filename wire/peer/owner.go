@@ -230,12 +230,13 @@ func refers(m *wire.Message) bool {
 // server that does not support batches answers a whole batch with one error. alone is set if the error was not an
 // element of an array. An error inside an array answers only one call of the batch.
 func (c *calls) refused(in *stream, alone bool) owner {
-	switch {
-	case in != nil && in.batch != nil && alone && in.batch.unanswered():
-		return in.batch.owner()
-	case in != nil && in.batch == nil && in.waiting:
-		return owner{as: answer, call: in}
-	case in != nil:
+	if in != nil {
+		switch {
+		case in.batch != nil && alone && in.batch.unanswered():
+			return in.batch.owner()
+		case in.batch == nil && in.waiting:
+			return owner{as: answer, call: in}
+		}
 		return owner{}
 	}
 	c.promoteAllLocked()

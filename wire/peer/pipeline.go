@@ -24,6 +24,9 @@ import (
 //   - Only one goroutine at a time may call Send and Flush.
 type callPipeline struct {
 	p     *Peer
+	calls *calls
+	box   *outbox
+	link  *link
 	ready func()
 	ring  []pipelineSlot
 	open  int // how many calls are in ring
@@ -54,7 +57,7 @@ func (p *Peer) Pipeline(most int, ready func()) dialect.CallPipeline {
 		return nil
 	}
 	size := max(64, 1<<bits.Len(uint(2*most-1)))
-	l := &callPipeline{p: p, ready: ready, ring: make([]pipelineSlot, size)}
+	l := &callPipeline{p: p, calls: &p.calls, box: &p.outbox, link: &p.link, ready: ready, ring: make([]pipelineSlot, size)}
 	l.now, _ = p.conn.(nowFlusher)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,11 +76,11 @@ func (l *callPipeline) Send(op *dialect.Op, c dialect.PipelinedCall) bool {
 	p := l.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.end.State != ending.Open || p.outbox.full() || len(l.out) > pipelineBytes {
+	if p.end.State != ending.Open || l.box.full() || len(l.out) > pipelineBytes {
 		return false
 	}
 	start := len(l.out)
-	out, id, ok := p.can.AppendCall(l.out, op)
+	out, id, ok := l.p.can.AppendCall(l.out, op)
 	if !ok {
 		return false
 	}
@@ -88,13 +91,13 @@ func (l *callPipeline) Send(op *dialect.Op, c dialect.PipelinedCall) bool {
 	} else {
 		*at = call
 		l.open++
-		p.calls.waiting++
+		l.calls.waiting++
 	}
-	if p.calls.waiting == 1 {
+	if l.calls.waiting == 1 {
 		p.change.Pass() // the reader must not stop from now on
 	}
 	l.ends, l.ids = append(l.ends, len(out)), append(l.ids, id)
-	p.outbox.hold(len(out) - start)
+	l.box.hold(len(out) - start)
 	return true
 }
 
@@ -107,20 +110,20 @@ func (l *callPipeline) Flush() {
 	case p.end.State == ending.Ended: // the calls have failed, and no goroutine may start
 		l.clear()
 		return
-	case p.outbox.running || l.now == nil || len(l.ends) == 0:
+	case l.box.running || l.now == nil || len(l.ends) == 0:
 		l.queueLocked()
 		return
 	}
 	n := len(l.out)
-	p.outbox.running, p.outbox.bytes = true, p.outbox.bytes+n
+	l.box.running, l.box.bytes = true, l.box.bytes+n
 	p.mu.Unlock()
 	done, err := l.write()
 	p.mu.Lock()
 	switch {
 	case p.end.State == ending.Ended:
-	case err == nil && done && len(p.outbox.queue) == 0:
-		p.outbox.hold(-n)
-		p.outbox.running, p.outbox.bytes = false, p.outbox.bytes-n
+	case err == nil && done && len(l.box.queue) == 0:
+		l.box.hold(-n)
+		l.box.running, l.box.bytes = false, l.box.bytes-n
 	default:
 		p.wg.Go(func() { l.writeRest(n, err) })
 	}
@@ -149,7 +152,7 @@ func (l *callPipeline) write() (done bool, err error) {
 func (l *callPipeline) fail(id int64, err error) {
 	l.p.mu.Lock()
 	defer l.p.mu.Unlock()
-	if s := l.p.calls.find(strconv.AppendInt(nil, id, 10)); s != nil {
+	if s := l.calls.find(strconv.AppendInt(nil, id, 10)); s != nil {
 		l.p.forgetLocked(s, err)
 	}
 }
@@ -167,8 +170,8 @@ func (l *callPipeline) queueLocked() {
 	p, start := l.p, 0
 	all := bytes.Clone(l.out)
 	for i, end := range l.ends {
-		o := outgoing{msg: all[start:end:end], call: p.calls.byID[strconv.FormatInt(l.ids[i], 10)]}
-		if p.outbox.put(o) {
+		o := outgoing{msg: all[start:end:end], call: l.calls.byID[strconv.FormatInt(l.ids[i], 10)]}
+		if l.box.put(o) {
 			p.wg.Go(p.write)
 		}
 		start = end
@@ -182,13 +185,13 @@ func (l *callPipeline) writeRest(n int, err error) {
 	p := l.p
 	defer wire.Guard()
 	if err == nil {
-		err = p.batcher.Flush()
+		err = l.link.batcher.Flush()
 	}
 	if err != nil {
 		_ = p.writeFailed(err)
 	}
 	p.mu.Lock()
-	p.outbox.written(nil, n)
+	l.box.written(nil, n)
 	p.change.Pass()
 	p.mu.Unlock()
 	p.write()
@@ -199,7 +202,7 @@ func (l *callPipeline) Promote(c dialect.PipelinedCall) {
 	l.p.mu.Lock()
 	defer l.p.mu.Unlock()
 	if c == nil {
-		l.p.calls.promoteAllLocked()
+		l.calls.promoteAllLocked()
 		return
 	}
 	if i := slices.IndexFunc(l.ring, func(at pipelineSlot) bool { return at.call == c }); i >= 0 {
@@ -219,7 +222,7 @@ func (l *callPipeline) promote(at *pipelineSlot) *stream {
 func (l *callPipeline) stream(call pipelineSlot) *stream {
 	s := newStream(l.p, *call.op)
 	s.oneAnswer = true
-	l.p.calls.add(s, strconv.AppendInt(nil, call.id, 10))
+	l.calls.add(s, strconv.AppendInt(nil, call.id, 10))
 	call.call.Opened(s)
 	return s
 }
@@ -245,7 +248,7 @@ func (l *callPipeline) free(at *pipelineSlot) pipelineSlot {
 	was := *at
 	*at = pipelineSlot{}
 	l.open--
-	l.p.calls.waiting--
+	l.calls.waiting--
 	return was
 }
 

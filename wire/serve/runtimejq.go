@@ -117,8 +117,11 @@ func (r *jqRun) functions() []jq.Func {
 
 func (r *jqRun) invoke(ctx context.Context, name string, arg any) (any, error) {
 	out, err := r.e.Invoke(ctx, name, jq.Encode(arg))
+	if rpc, ok := errors.AsType[*wire.Error](err); ok { // jq's try catches it as an object with code and message
+		err = jq.Thrown(&dialect.EvalError{Message: name + ": " + rpc.Message, Cause: rpc}, rpc)
+	}
 	if err != nil {
-		return nil, invokeError(name, err)
+		return nil, err
 	}
 	return jq.Decode(scan.OrNull(out))
 }
@@ -141,13 +144,4 @@ func (r *jqRun) function(_ context.Context, _ any, args []any) (any, error) {
 		return nil, err
 	}
 	return jq.Decode(value)
-}
-
-// invokeError returns the error for an invocation whose response was an error. jq's try catches it as an object with
-// code and message.
-func invokeError(name string, err error) error {
-	if rpc, ok := errors.AsType[*wire.Error](err); ok {
-		return jq.Thrown(&dialect.EvalError{Message: name + ": " + rpc.Message, Cause: rpc}, rpc)
-	}
-	return err
 }

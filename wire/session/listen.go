@@ -63,7 +63,11 @@ func Listen(ctx context.Context, e endpoint.Endpoint, o Options) (*Server, error
 	switch {
 	case err != nil:
 	case e.Reversed == endpoint.Dial:
-		s.listener, err = dialOut(ctx, e, cfg)
+		cfg.Strict = false // the peer is not a browser
+		var conn wire.Conn
+		if conn, err = schemes.Dial(ctx, e.Address, cfg); err == nil {
+			s.listener = transport.Single(conn) // its only connection is the one to the client that is listening
+		}
 	default:
 		s.listener, err = schemes.Listen(ctx, e.Address, cfg)
 	}

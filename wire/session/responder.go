@@ -48,7 +48,9 @@ func newResponder(spec dialect.Spec, e endpoint.Endpoint, o Options, serving boo
 	ho.Dialect, ho.Hurry = spec.Name, o.Hurry
 	next := ho.OnFailure
 	ho.OnFailure = func(method string, err error) {
-		s.noteFailure(err)
+		s.mu.Lock()
+		s.failed = cmp.Or(s.failed, err)
+		s.mu.Unlock()
 		if next != nil {
 			next(method, err)
 		}
@@ -223,12 +225,6 @@ func (s *responder) dropSocket(c dialect.Caller) {
 	if sock != nil {
 		sock.Close(relay.DrainTimeout)
 	}
-}
-
-func (s *responder) noteFailure(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failed = cmp.Or(s.failed, err)
 }
 
 // Failure returns the first failure of a hook. It is a Fault of kind Helper, or nil.

@@ -137,13 +137,3 @@ func canListen(e endpoint.Endpoint) error {
 	}
 	return nil
 }
-
-// dialOut connects to a client that is listening. The only connection of the listener is the one to that client.
-func dialOut(ctx context.Context, e endpoint.Endpoint, cfg transport.Config) (transport.Listener, error) {
-	cfg.Strict = false // the peer is not a browser
-	conn, err := schemes.Dial(ctx, e.Address, cfg)
-	if err != nil {
-		return nil, err
-	}
-	return transport.Single(conn), nil
-}

@@ -87,10 +87,8 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 	case o == nil:
 		return nil, wire.Errorf(wire.CodeNoMethod, "method not found: %s", req.Method)
 	}
-	if req.Begin != nil {
-		if err := req.Begin(); err != nil {
-			return nil, err
-		}
+	if err := begin(req); err != nil {
+		return nil, err
 	}
 	conv, done, err := r.up.begin(ctx, r.client)
 	if err != nil {
@@ -115,6 +113,14 @@ func (r *responder) Respond(ctx context.Context, req dialect.Request) (json.RawM
 		dialect.CancelAnyway(ctx, st)
 	}
 	return result, r.crossing(err)
+}
+
+// begin reports that the request is about to be sent to the peer.
+func begin(req dialect.Request) error {
+	if req.Begin == nil {
+		return nil
+	}
+	return req.Begin()
 }
 
 // HandshakeDone connects to the peer after the handshake with the client, because the handshake with the peer declares
