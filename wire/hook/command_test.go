@@ -61,12 +61,6 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-func TestNothingAnswers(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, Options{}, Binding{}, "m=json:1")
-	testkit.Expect(t, "answer", w.call("other", ""), `error {"code":-32601,"message":"method not found"}`)
-}
-
 func TestParamsReachStdin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, Binding{}, "m=read -r line; printf '%s' \"$line\"; if read -r more; then echo more; fi", "cat=text:cat")
@@ -155,50 +149,26 @@ func TestStderrTailIsBounded(t *testing.T) {
 	}
 }
 
-func TestTimeoutEndsTheGroup(t *testing.T) {
+// When its request is cancelled or its connection is closed, a hook ends with all processes that it has started.
+func TestEndOfTheGroup(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Options{Timeout: 5 * time.Second}, Binding{},
-		`m=sleep 1000 & echo $! > $T/grandchild; echo $$ > $T/child; wait`,
-		`stubborn=trap '' TERM; echo $$ > $T/stubborn; while :; do sleep 0.1; done`,
-	)
-	var wg sync.WaitGroup
-	for _, method := range []string{"m", "stubborn"} {
-		wg.Go(func() {
-			testkit.Expect(t, method, w.call(method, ""), `error {"code":-32603,"message":"the hook failed"}`)
-			if failure := "hook " + method + ": timed out after 5s"; !strings.Contains(w.failures(), failure) {
-				t.Errorf("%q is not in %q", failure, w.failures())
-			}
-		})
+	for name, end := range map[string]func(w *world, cancel func()){
+		"cancel": func(_ *world, cancel func()) { cancel() }, "close": func(w *world, _ func()) { testkit.OK(t, w.Close()) },
+	} {
+		w := newWorld(t, Options{}, Binding{}, `m=sleep 1000 & echo $! > $T/grandchild; wait`)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		done := make(chan string)
+		go func() { done <- w.ask(ctx, dialect.Request{Method: "m"}) }()
+		testkit.Until(t, "the hook runs", func() bool { return w.written("grandchild") })
+		end(w, cancel)
+		testkit.Expect(t, name, <-done, "failed: context canceled")
+		w.pidGone("grandchild")
+		testkit.Expect(t, "failures", w.failures(), "")
+		if name == "close" {
+			testkit.Expect(t, "after Close", w.call("m", ""), "failed: the connection is closed")
+		}
 	}
-	wg.Wait()
-	for _, pid := range []string{"child", "grandchild", "stubborn"} {
-		w.pidGone(pid)
-	}
-}
-
-func TestCancelEndsTheGroup(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, Options{}, Binding{}, `m=sleep 1000 & echo $! > $T/grandchild; wait`)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan string)
-	go func() { done <- w.ask(ctx, dialect.Request{Method: "m"}) }()
-	testkit.Until(t, "the hook runs", func() bool { return w.written("grandchild") })
-	cancel()
-	testkit.Expect(t, "answer", <-done, "failed: context canceled")
-	w.pidGone("grandchild")
-	testkit.Expect(t, "failures", w.failures(), "")
-}
-
-func TestCloseEndsTheGroup(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, Options{}, Binding{}, `m=sleep 1000 & echo $! > $T/grandchild; wait`)
-	done := make(chan string)
-	go func() { done <- w.call("m", "") }()
-	testkit.Until(t, "the hook runs", func() bool { return w.written("grandchild") })
-	testkit.OK(t, w.Close())
-	testkit.Expect(t, "answer", <-done, "failed: context canceled")
-	w.pidGone("grandchild")
-	testkit.Expect(t, "after Close", w.call("m", ""), "failed: the connection is closed")
 }
 
 // A background process that a successful command starts lives as long as the connection, whether or not it keeps the command's pipes.
@@ -379,14 +349,4 @@ func TestSlotsAreServedInOrder(t *testing.T) {
 	if s.of.free != 2 {
 		t.Errorf("%d are free", s.of.free)
 	}
-}
-
-func TestHooksRunTogether(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, Options{Jobs: 3}, Binding{}, `m=read n; touch $T/$n; while ! [ -e $T/1 -a -e $T/2 -a -e $T/3 ]; do sleep 0.01; done; echo $n`)
-	var wg sync.WaitGroup
-	for _, n := range []string{"1", "2", "3"} {
-		wg.Go(func() { testkit.Expect(t, n, w.call("m", n), n) })
-	}
-	wg.Wait()
 }

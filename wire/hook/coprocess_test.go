@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -72,16 +71,6 @@ func TestCoManyCalls(t *testing.T) {
 	testkit.Expect(t, "warnings", w.warned(), `hook m: the co-process printed a line that answers no call: "{\"id\":1.5,\"result\":0}"`)
 }
 
-func TestCoLateAnswerIsDropped(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, Options{Timeout: 3 * time.Second}, Binding{},
-		`m=co:read a; while ! [ -e $T/go ]; do sleep 0.01; done; echo '{"id":1,"result":"late"}'; read b; echo '{"id":2,"result":2}'; cat >/dev/null`)
-	testkit.Expect(t, "out of time", w.call("m", ""), `error {"code":-32603,"message":"the hook failed"}`)
-	testkit.Expect(t, "failure", w.failures(), "hook m: timed out after 3s")
-	w.write("go", "")
-	testkit.Expect(t, "the next call", w.call("m", ""), "2")
-}
-
 func TestCoDies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, Binding{},
@@ -126,16 +115,6 @@ func TestCoDies(t *testing.T) {
 		})
 	}
 	testkit.Expect(t, "cannot be run", w.call("none", ""), `error {"code":-32603,"message":"the hook failed"}`)
-}
-
-func TestCoIsOneForEachConnection(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, Options{}, Binding{}, `m=co:while read -r l; do i=$((i+1)); echo "{\"id\":$i,\"result\":$i}"; done`)
-	other := w.table.Bind(Binding{})
-	defer other.Close()
-	o := &world{t: t, ConnectionHooks: other}
-	testkit.Expect(t, "first", w.call("m", "")+w.call("m", ""), "12")
-	testkit.Expect(t, "second", o.call("m", "")+w.call("m", ""), "13")
 }
 
 func TestCoCloseEndsIt(t *testing.T) {

@@ -107,7 +107,7 @@ func TestOnOpenAnswers(t *testing.T) {
 
 // A catalog has these hooks, including those of classes.
 func TestHooksOfACatalog(t *testing.T) {
-	c, err := catalog.Parse(json.RawMessage(`{"catalog":1,"methods":[{"name":"a","run":"json:1"},{"name":"b"}],"classes":[
+	c, err := catalog.Parse(json.RawMessage(`{"catalog":1,"methods":[{"name":"z","run":"json:1"},{"name":"b"},{"name":"a","run":"deny"}],"classes":[
 		{"name":"C","constructor":{"name":"x","run":"jq:1"},"destructor":{"run":"jq:2"},"methods":[{"name":"m","run":"x"},{"name":"n"}],"properties":[{"name":"p","run":"deny"}]},
 		{"name":"D","methods":7},{"name":"E"}]}`))
 	testkit.OK(t, err)
@@ -116,7 +116,7 @@ func TestHooksOfACatalog(t *testing.T) {
 	for _, e := range entries {
 		got = append(got, e.Pattern+"="+string(e.Answer.Kind)+":"+e.Answer.Text)
 	}
-	if text := strings.Join(got, " "); err != nil || text != "a=json:1 C.__init__=jq:1 C.__del__=jq:2 C.m=sh:x C.p=deny:refused" {
+	if text := strings.Join(got, " "); err != nil || text != "z=json:1 a=deny:refused C.__init__=jq:1 C.__del__=jq:2 C.m=sh:x C.p=deny:refused" {
 		t.Errorf("%q, %v", text, err)
 	}
 	for text, want := range map[string]string{

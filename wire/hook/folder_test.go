@@ -70,9 +70,7 @@ func TestFolderFaults(t *testing.T) {
 		files map[string]string
 		why   string
 	}{
-		"two files for one method":    {map[string]string{"a": script, "a.sh": script}, "both a and a.sh"},
 		"two languages":               {map[string]string{"x/a.py": script, "x/a.js": script}, "both x/a.js and x/a.py"},
-		"executable JSON":             {map[string]string{"a.json": script}, "a.json is executable"},
 		"run":                         {map[string]string{"a": script, "a.json": `{"run":"sh:1"}`}, "run is not allowed in a description"},
 		"another name":                {map[string]string{"a": script, "a.json": `{"name":"b"}`}, "the file describes a"},
 		"not JSON":                    {map[string]string{"a": script, "a.json": `{`}, "must be a JSON object"},
