@@ -36,6 +36,16 @@ func OK(t testing.TB, err error) {
 	}
 }
 
+// Recv receives one message and returns a copy. An error ends the test.
+func Recv(t testing.TB, c wire.Conn) string {
+	t.Helper()
+	msg, err := c.Recv()
+	if err != nil {
+		t.Fatalf("recv: %v", err)
+	}
+	return string(msg)
+}
+
 // RaceSkips skips a test that the race detector cannot help, or whose measurements it changes. scripts/check finds all tests that
 // mention Race or RaceSkips, and runs them without the race detector, too.
 func RaceSkips(t *testing.T) {

@@ -30,10 +30,7 @@ func TestPairCarriesMessagesInOrder(t *testing.T) {
 			a.Close()
 		}()
 		for i := range 1000 {
-			msg, err := b.Recv()
-			if err != nil || string(msg) != fmt.Sprint(i) {
-				t.Fatalf("message %d is %q, %v", i, msg, err)
-			}
+			testkit.Expect(t, "the next message", testkit.Recv(t, b), fmt.Sprint(i))
 		}
 		_, err := b.Recv()
 		wantClean(t, err)
@@ -83,9 +80,7 @@ func TestPairBoundsBytes(t *testing.T) {
 			if sent != i+1 {
 				t.Fatalf("%d huge messages were sent, want %d", sent, i+1)
 			}
-			if msg, err := b.Recv(); err != nil || len(msg) != len(huge) {
-				t.Fatal(len(msg), err)
-			}
+			testkit.Expect(t, "the length", len(testkit.Recv(t, b)), len(huge))
 		}
 	})
 }
@@ -96,17 +91,13 @@ func TestPairHalfClose(t *testing.T) {
 		a.Send([]byte("last"))
 		a.(wire.HalfCloser).CloseSend()
 		wantClean(t, a.Send([]byte("later")))
-		if msg, err := b.Recv(); err != nil || string(msg) != "last" {
-			t.Fatal(msg, err)
-		}
+		testkit.Expect(t, "the last message", testkit.Recv(t, b), "last")
 		if _, err := b.Recv(); err != io.EOF {
 			t.Fatalf("after half-close: %v, want io.EOF", err)
 		}
 		b.Send([]byte("answer"))
 		b.Close()
-		if msg, err := a.Recv(); err != nil || string(msg) != "answer" {
-			t.Fatal(msg, err)
-		}
+		testkit.Expect(t, "the response", testkit.Recv(t, a), "answer")
 		_, err := a.Recv()
 		wantClean(t, err)
 		a.Close()

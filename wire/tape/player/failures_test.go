@@ -212,10 +212,9 @@ func TestServeClosesFirst(t *testing.T) {
 		here, there := transport.Pair()
 		ended := make(chan error, 1)
 		go func() { ended <- s.Serve(t.Context(), there) }()
-		testkit.OK(t, here.Send([]byte(`{"id":7,"method":"a"}`)))
-		if msg, err := here.Recv(); err != nil || string(msg) != `{"id":7,"result":1}` {
-			t.Fatal(string(msg), err)
-		}
+		p := peer{t, here}
+		p.say(`{"id":7,"method":"a"}`)
+		p.hear(`{"id":7,"result":1}`)
 		synctest.Wait()
 		if err := here.Send([]byte(`{"method":"exit"}`)); err != nil {
 			t.Fatal("closed before the last message: ", err)

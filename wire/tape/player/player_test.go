@@ -72,12 +72,8 @@ func (p peer) say(msg string) {
 
 func (p peer) hear(want string) {
 	p.t.Helper()
-	msg, err := p.Recv()
-	if err != nil {
-		p.t.Fatalf("in place of %s: %v", want, err)
-	}
-	if string(msg) != want {
-		p.t.Fatalf("got  %s\nwant %s", msg, want)
+	if msg, err := p.Recv(); err != nil || string(msg) != want {
+		p.t.Fatalf("got  %s (%v)\nwant %s", msg, err, want)
 	}
 }
 
@@ -183,8 +179,8 @@ func TestServeStrict(t *testing.T) {
 		p.hear(`{"jsonrpc":"2.0","id":9,"error":{"code":-32000,"message":"not on the tape: the nearest is line 4, which differs at /params/n","data":{"line":4,"differences":[{"pointer":"/params/n","want":1.0,"got":2}]}}}`)
 		for id, msg := range []string{`{"jsonrpc":"2.0","id":0,"method":"get","params":{"id":"a","n":1}}`, `{"jsonrpc":"2.0","id":1,"method":"list"}`} {
 			p.say(msg)
-			if msg, err := p.Recv(); err != nil || !strings.HasPrefix(string(msg), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,`, id)) {
-				t.Errorf("%s, %v", msg, err)
+			if msg := testkit.Recv(t, p); !strings.HasPrefix(msg, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,`, id)) {
+				t.Error(msg)
 			}
 		}
 		p.say(`{"jsonrpc":"2.0","id":2,"method":"list"}`)
@@ -207,8 +203,8 @@ func TestServeWithoutResponses(t *testing.T) {
 		p.say(`{"jsonrpc":"2.0","id":9,"result":true}`)
 		for n, want := range []string{"/params/0, /params/1, /params/2, /params/3, /params/4, /params/5, /params/6, /params/7", "/params/0, /params/1, /params/2, /params/3, /params/4, /params/5, /params/6, /params/7, …"} {
 			p.say(`{"jsonrpc":"2.0","id":1,"method":"m","params":[2,2,2,2,2,2,2,2,` + []string{"1", "2"}[n] + `]}`)
-			if msg, err := p.Recv(); err != nil || !strings.Contains(string(msg), "differs at "+want+`"`) {
-				t.Errorf("%s, %v", msg, err)
+			if msg := testkit.Recv(t, p); !strings.Contains(msg, "differs at "+want+`"`) {
+				t.Error(msg)
 			}
 		}
 	})

@@ -47,13 +47,21 @@ func (p *Posts) sized() (ids, streams int, waits bool) {
 	return len(p.wait), len(p.open), p.last != nil
 }
 
-// posted passes on a POST with msg. client is the client's end of the connection.
-func posted(t *testing.T, posts *Posts, msg string) (client wire.Conn, gone chan struct{}, ended chan error) {
+// passed passes on a POST with msg over the connection that wrap makes. client is the client's end, and ended gets the result of Pass.
+func passed(t *testing.T, posts *Posts, msg string, wrap func(near wire.Conn) wire.Conn) (client wire.Conn, ended chan error) {
 	t.Helper()
 	client, near := transport.Pair()
-	gone, ended = make(chan struct{}), make(chan error, 1)
+	ended = make(chan error, 1)
 	testkit.OK(t, client.Send([]byte(msg)))
-	go func() { ended <- posts.Pass(t.Context(), &leaving{near, gone}, nil) }()
+	go func() { ended <- posts.Pass(t.Context(), wrap(near), nil) }()
+	return client, ended
+}
+
+// posted passes on a POST whose client closes when gone is closed.
+func posted(t *testing.T, posts *Posts, msg string) (client wire.Conn, gone chan struct{}, ended chan error) {
+	t.Helper()
+	gone = make(chan struct{})
+	client, ended = passed(t, posts, msg, func(near wire.Conn) wire.Conn { return &leaving{near, gone} })
 	return client, gone, ended
 }
 
@@ -135,9 +143,7 @@ func TestClientsThatClose(t *testing.T) {
 	posts, _ := newPosts(t, far)
 	for i := range maxLeft + 10 {
 		_, gone, ended := posted(t, posts, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"a"}`, i))
-		if _, err := server.Recv(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Recv(t, server)
 		close(gone)
 		testkit.OK(t, <-ended)
 	}
@@ -145,14 +151,10 @@ func TestClientsThatClose(t *testing.T) {
 		t.Errorf("%d ids are stored, want %d", ids, maxLeft)
 	}
 	client, _, ended := posted(t, posts, `{"jsonrpc":"2.0","id":"mine","method":"a"}`)
-	if _, err := server.Recv(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Recv(t, server)
 	_ = server.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":"late"}`, maxLeft+9))
 	_ = server.Send([]byte(`{"jsonrpc":"2.0","id":"mine","result":"in time"}`))
-	if msg, err := client.Recv(); !strings.Contains(string(msg), "in time") {
-		t.Errorf("got %s, %v", msg, err)
-	}
+	testkit.Expect(t, "the response", testkit.Recv(t, client), `{"jsonrpc":"2.0","id":"mine","result":"in time"}`)
 	testkit.OK(t, <-ended)
 	if ids, _, _ := posts.sized(); ids != maxLeft-1 {
 		t.Errorf("%d ids are stored after a late response, want %d", ids, maxLeft-1)
@@ -164,24 +166,10 @@ func TestUnsubscribedStreams(t *testing.T) {
 	far, server := transport.Pair()
 	posts, _ := newPosts(t, far)
 	for i := range maxLeft + 10 {
-		client, near := transport.Pair()
-		s, done := &streaming{Conn: near}, make(chan struct{})
-		go func() {
-			defer close(done)
-			_ = posts.Pass(t.Context(), s, nil)
-		}()
-		_ = client.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"ticks"}`, i))
-		if _, err := server.Recv(); err != nil {
-			t.Fatal(err)
-		}
+		s, client, done := subscribed(t, posts, server, i)
 		item := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s%d","result":1}}`, i)
-		_ = server.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":"s%d"}`, i, i))
 		_ = server.Send(item)
-		for range 2 {
-			if _, err := client.Recv(); err != nil {
-				t.Fatal(err)
-			}
-		}
+		testkit.Recv(t, client)
 		s.gone.Store(true)
 		_ = server.Send(item)
 		<-done
@@ -240,9 +228,8 @@ func TestPostsWithTheSameID(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":"1","method":"e"}`, `{"jsonrpc":"2.0","id":"1","result":"e"}`},
 	} {
 		client, _, ended := posted(t, posts, c.msg)
-		got, err := server.Recv()
-		testkit.OK(t, err)
-		part := scan.Trim(bytes.Trim(got, "[]"))
+		got := testkit.Recv(t, server)
+		part := scan.Trim([]byte(strings.Trim(got, "[]")))
 		if was := scan.Get(bytes.Trim([]byte(c.msg), "[]"), "id"); scan.Type(scan.Get(part, "id")) != scan.Type(was) ||
 			string(scan.Splice(part, "id", was)) != string(bytes.Trim([]byte(c.msg), "[]")) {
 			t.Errorf("more than the id has changed:\n got %s\nwant %s", got, c.msg)
@@ -252,9 +239,7 @@ func TestPostsWithTheSameID(t *testing.T) {
 	}
 	for i := range slices.Backward(all) {
 		testkit.OK(t, server.Send(replies[i]))
-		if got, err := all[i].client.Recv(); string(got) != all[i].want {
-			t.Errorf("got %s (%v), want %s", got, err, all[i].want)
-		}
+		testkit.Expect(t, "the response", testkit.Recv(t, all[i].client), all[i].want)
 		testkit.OK(t, <-all[i].ended)
 	}
 	if ids, _, waits := posts.sized(); ids > 0 || waits {
@@ -279,11 +264,9 @@ func (d *deaf) Send([]byte) error {
 func deafClient(t *testing.T) (posts *Posts, server wire.Conn, d *deaf, done chan error) {
 	far, server := transport.Pair()
 	posts, _ = newPosts(t, far)
-	client, near := transport.Pair()
-	d, done = &deaf{near, make(chan struct{}, 1), make(chan struct{})}, make(chan error, 1)
-	go func() { done <- posts.Pass(t.Context(), d, nil) }()
-	_ = client.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"a"}`))
-	_, _ = server.Recv()
+	d = &deaf{sending: make(chan struct{}, 1), gone: make(chan struct{})}
+	_, done = passed(t, posts, `{"jsonrpc":"2.0","id":1,"method":"a"}`, func(near wire.Conn) wire.Conn { d.Conn = near; return d })
+	testkit.Recv(t, server)
 	return posts, server, d, done
 }
 
@@ -292,11 +275,9 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 	posts, server, d, done := deafClient(t)
 	_ = server.Send([]byte(`{"jsonrpc":"2.0","id":1,"result":"unread"}`))
 	other, _, ended := posted(t, posts, `{"jsonrpc":"2.0","id":2,"method":"b"}`)
-	_, _ = server.Recv()
+	testkit.Recv(t, server)
 	_ = server.Send([]byte(`{"jsonrpc":"2.0","id":2,"result":"read"}`))
-	if msg, err := other.Recv(); !strings.Contains(string(msg), `"read"`) {
-		t.Errorf("got %s, %v", msg, err)
-	}
+	testkit.Expect(t, "the response", testkit.Recv(t, other), `{"jsonrpc":"2.0","id":2,"result":"read"}`)
 	close(d.gone)
 	for _, end := range []chan error{done, ended} {
 		testkit.OK(t, <-end)
@@ -352,11 +333,7 @@ func (exchanger) Exchange(_ context.Context, msg []byte, recv func([]byte)) erro
 func TestPostsToHTTP(t *testing.T) {
 	posts, read := newPosts(t, exchanger{})
 	client, _, ended := posted(t, posts, `{"jsonrpc":"2.0","id":1,"method":"a"}`)
-	var got string
-	for range 2 {
-		msg, _ := client.Recv()
-		got += string(msg)
-	}
+	got := testkit.Recv(t, client) + testkit.Recv(t, client)
 	testkit.Expect(t, "the error", <-ended, io.ErrUnexpectedEOF)
 	want := `{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}` + "\n" + `{"dir":"recv","msg":{"jsonrpc":"2.0","method":"n"}}` + "\n" + `{"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":2}}`
 	if tape := read(); got != `{"jsonrpc":"2.0","method":"n"}{"jsonrpc":"2.0","id":1,"result":2}` || !strings.Contains(tape, want) {

@@ -147,9 +147,7 @@ func TestMessages(t *testing.T) {
 		t.Errorf("%q, %v", b, err)
 	}
 	io.WriteString(server, "[2]\n")
-	if msg, err := client.Recv(); string(msg) != "[2]" || err != nil {
-		t.Errorf("%q, %v", msg, err)
-	}
+	testkit.Expect(t, "the response", testkit.Recv(t, client), "[2]")
 	client.Close()
 	if _, err := server.Read(b); err != io.EOF {
 		t.Error(err)
@@ -178,50 +176,42 @@ func (s *streaming) Send(msg []byte) error {
 	return s.Conn.Send(msg)
 }
 
+// subscribed passes on a POST that opens the stream "s" and id, up to its response.
+func subscribed(t *testing.T, posts *Posts, server wire.Conn, id int) (s *streaming, client wire.Conn, done chan error) {
+	t.Helper()
+	s = &streaming{}
+	client, done = passed(t, posts, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ticks"}`, id), func(near wire.Conn) wire.Conn { s.Conn = near; return s })
+	if msg := testkit.Recv(t, server); !strings.Contains(msg, fmt.Sprintf(`"id":%d`, id)) {
+		t.Fatal(msg)
+	}
+	_ = server.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":"s%d"}`, id, id))
+	testkit.Recv(t, client)
+	return s, client, done
+}
+
 // When its client has closed, a POST ends at the next item of its stream. Later items are only recorded.
 func TestStreamOfAClosedClient(t *testing.T) {
 	far, server := transport.Pair()
 	posts, read := newPosts(t, far)
-	open := func(id string) (*streaming, wire.Conn, chan struct{}) {
-		client, near := transport.Pair()
-		s, done := &streaming{Conn: near}, make(chan struct{})
-		go func() {
-			defer close(done)
-			_ = posts.Pass(t.Context(), s, nil)
-		}()
-		_ = client.Send([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"ticks"}`))
-		if msg, err := server.Recv(); !strings.Contains(string(msg), `"id":`+id) {
-			t.Fatalf("%s, %v", msg, err)
-		}
-		_ = server.Send([]byte(`{"jsonrpc":"2.0","id":` + id + `,"result":"s` + id + `"}`))
-		_, _ = client.Recv()
-		return s, client, done
-	}
 	item := func(stream string, n int) string {
 		text := fmt.Sprintf(`{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"%s","result":%d}}`, stream, n)
 		_ = server.Send([]byte(text))
 		return text
 	}
-	one, first, done := open("1")
+	one, first, done := subscribed(t, posts, server, 1)
 	want := item("s1", 1)
-	if msg, err := first.Recv(); string(msg) != want {
-		t.Fatalf("%s, %v", msg, err)
-	}
-	_, second, ended := open("2")
+	testkit.Expect(t, "the first item", testkit.Recv(t, first), want)
+	_, second, ended := subscribed(t, posts, server, 2)
 	want = item("s2", 1)
-	if msg, err := second.Recv(); string(msg) != want {
-		t.Fatalf("%s, %v", msg, err)
-	}
+	testkit.Expect(t, "the first item of the other client", testkit.Recv(t, second), want)
 	one.gone.Store(true)
 	item("s1", 2)
 	<-done
 	item("s1", 3)
 	want = item("s2", 2)
-	if msg, err := second.Recv(); string(msg) != want {
-		t.Errorf("the other client got %s, %v", msg, err)
-	}
+	testkit.Expect(t, "the next item of the other client", testkit.Recv(t, second), want)
 	_ = server.Send([]byte(`{"jsonrpc":"2.0","method":"ticks","params":{"subscription":"s2","done":true}}`))
-	_, _ = second.Recv()
+	testkit.Recv(t, second)
 	<-ended
 	if _, streams, _ := posts.sized(); streams != 1 {
 		t.Errorf("%d streams are stored", streams)

@@ -60,9 +60,7 @@ func sessionWith(t *testing.T, listener *listener) (conn wire.Conn, in client) {
 	conn, err := listener.Accept()
 	testkit.OK(t, err)
 	t.Cleanup(func() { conn.Close() })
-	if _, err := conn.Recv(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Recv(t, conn)
 	testkit.OK(t, conn.Send([]byte(`{"id":1,"result":{}}`)))
 	session = (<-begun).Header.Get("X-Session")
 	return conn, in
@@ -95,9 +93,7 @@ func TestSessionRefusalsAreLogged(t *testing.T) {
 	conn, client := sessionWith(t, listener)
 	pending := make(chan *http.Response, 1)
 	go func() { pending <- client(http.MethodPost, `{"id":2,"method":"m"}`) }()
-	if _, err := conn.Recv(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Recv(t, conn)
 	for _, c := range []struct {
 		method, body string
 		header       []string
@@ -129,9 +125,7 @@ func TestSessionResumesBehindTheLastEvent(t *testing.T) {
 	conn, client := sessionOf(t)
 	asked := make(chan *http.Response, 1)
 	go func() { asked <- client(http.MethodPost, `{"id":2,"method":"m"}`) }()
-	if _, err := conn.Recv(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Recv(t, conn)
 	testkit.OK(t, conn.(wire.Router).SendAbout(wire.ID("2"), []byte(`{"method":"progress"}`)))
 	for _, msg := range []string{`{"method":"other"}`, `{"id":2,"result":7}`} { // without a reader of the standing stream, both are sent here
 		testkit.OK(t, conn.Send([]byte(msg)))

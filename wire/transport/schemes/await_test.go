@@ -64,9 +64,7 @@ func TestAwaitReadsHalfMessages(t *testing.T) {
 			if _, err := io.WriteString(far, c.rest); err != nil {
 				t.Fatal(err)
 			}
-			if msg, err := conn.Recv(); err != nil || string(msg) != `{"id":1}` {
-				t.Errorf("%s, %v", msg, err)
-			}
+			wantRecv(t, conn, `{"id":1}`)
 		})
 	}
 }

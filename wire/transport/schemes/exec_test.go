@@ -47,7 +47,7 @@ func TestExecReturnsAllOutputBeforeTheEnd(t *testing.T) {
 	c := helperConn(t, "burst", transport.Config{Stderr: &stderr})
 	sendErr := flood(c, 4096) // the child reads nothing; failed writes must not lose its output
 	for i := range 1024 {
-		if got := mustRecv(t, c); !strings.HasPrefix(got, fmt.Sprintf("[%d,", i)) {
+		if got := testkit.Recv(t, c); !strings.HasPrefix(got, fmt.Sprintf("[%d,", i)) {
 			t.Fatalf("message %d is %.20s", i, got)
 		}
 	}
@@ -80,7 +80,7 @@ func TestExecEnds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			conn := dialed(t, "exec:sh -c "+wire.Quote("echo '[1]'; "+c.command), transport.Config{})
-			mustRecv(t, conn)
+			testkit.Recv(t, conn)
 			_, err := conn.Recv()
 			end, child := wantChild(t, err)
 			if end.Clean != c.clean || child.Exit != c.exit || child.Signal != c.signal {

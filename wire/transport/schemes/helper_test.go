@@ -168,20 +168,10 @@ func listening(t *testing.T, address string, c transport.Config) transport.Liste
 	return l
 }
 
-// mustRecv receives one message and returns a copy.
-func mustRecv(t *testing.T, c wire.Conn) string {
-	t.Helper()
-	msg, err := c.Recv()
-	if err != nil {
-		t.Fatalf("recv: %v", err)
-	}
-	return string(msg)
-}
-
 // wantRecv receives one message, which must be want.
 func wantRecv(t *testing.T, c wire.Conn, want string) {
 	t.Helper()
-	if got := mustRecv(t, c); got != want {
+	if got := testkit.Recv(t, c); got != want {
 		t.Fatalf("received %.60q of %d bytes, not %.60q of %d bytes", got, len(got), want, len(want))
 	}
 }
@@ -226,7 +216,7 @@ func flood(c wire.Conn, size int) <-chan error {
 func recvPid(t *testing.T, c wire.Conn) int {
 	t.Helper()
 	var v struct{ Pid int }
-	if msg := mustRecv(t, c); json.Unmarshal([]byte(msg), &v) != nil || v.Pid == 0 {
+	if msg := testkit.Recv(t, c); json.Unmarshal([]byte(msg), &v) != nil || v.Pid == 0 {
 		t.Fatalf("%s has no process id", msg)
 	}
 	return v.Pid

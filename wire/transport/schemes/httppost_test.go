@@ -37,9 +37,7 @@ func posts(t *testing.T, l transport.Listener, accept string) (wire.Conn, <-chan
 	})
 	t.Cleanup(func() { wg.Wait(); tr.CloseIdleConnections() })
 	c := mustAccept(t, l)
-	if got, err := c.Recv(); err != nil || string(got) != `{"id":1,"method":"m"}` {
-		t.Fatalf("Recv: %q %v", got, err)
-	}
+	wantRecv(t, c, `{"id":1,"method":"m"}`)
 	if _, err := c.Recv(); err != io.EOF {
 		t.Fatalf("Recv: %v, want io.EOF", err)
 	}
@@ -137,9 +135,7 @@ func TestPostWhoseClientCloses(t *testing.T) {
 	c := mustAccept(t, l)
 	raw.Close()
 	<-c.(interface{ PeerClosed() <-chan struct{} }).PeerClosed()
-	if got, err := c.Recv(); err != nil || string(got) != "{}" {
-		t.Errorf("the message of the closed client is lost: %q %v", got, err)
-	}
+	wantRecv(t, c, "{}") // although the client has closed
 	_, err := c.Recv()
 	wantClose(t, err, 0, false)
 	wantClose(t, c.Send([]byte("{}")), 0, false)

@@ -77,10 +77,7 @@ func TestHTTPSession(t *testing.T) {
 	s.EndByDelete()
 	s.ReadEvents(func() {})
 	for i := 1; i <= 2; i++ {
-		got, err := conn.Recv()
-		if want := fmt.Sprintf(`{"jsonrpc":"2.0","method":"news","params":[%d]}`, i); err != nil || string(got) != want {
-			t.Errorf("got %s, %v from the GET, want %s", got, err, want)
-		}
+		wantRecv(t, conn, fmt.Sprintf(`{"jsonrpc":"2.0","method":"news","params":[%d]}`, i)) // from the GET
 	}
 	want := `{"jsonrpc":"2.0","method":"progress"} {"jsonrpc":"2.0","id":2,"result":"late"}`
 	testkit.Expect(t, "the response", strings.Join(post(`{"jsonrpc":"2.0","id":2,"method":"work"}`), " "), want)

@@ -45,7 +45,7 @@ func TestIPCBetweenTwoEndsOfRpcx(t *testing.T) {
 	b.SendBuffered([]byte("[1]"))
 	b.SendBuffered([]byte("[2]"))
 	testkit.OK(t, b.Flush())
-	if mustRecv(t, c) != "[1]" || mustRecv(t, c) != "[2]" || idle == 0 {
+	if testkit.Recv(t, c) != "[1]" || testkit.Recv(t, c) != "[2]" || idle == 0 {
 		t.Errorf("OnIdle was called %d times", idle)
 	}
 	returns(t, "Close", func() { c.Close() })

@@ -27,7 +27,7 @@ func TestStdioOfAChildOfOurs(t *testing.T) {
 		wantEcho(t, c, msg)
 	}
 	mustSend(t, c, `["end"]`)
-	mustRecv(t, c)
+	testkit.Recv(t, c)
 	testkit.OK(t, c.(wire.HalfCloser).CloseSend())
 	_, err := c.Recv() // what arrives after Close is discarded
 	if end, _ := wantChild(t, err); !end.Clean {

@@ -108,10 +108,7 @@ func TestWSHandWritten(t *testing.T) {
 			})
 			c := dialed(t, url, transport.Config{Binary: tt.binary, CloseTimeout: time.Second})
 			for _, want := range tt.want {
-				got, err := c.Recv()
-				if err != nil || string(got) != want {
-					t.Fatalf("Recv: %.40q %v, want %.40q", got, err, want)
-				}
+				wantRecv(t, c, want)
 			}
 			got, err := c.Recv()
 			if err == nil {

@@ -2,7 +2,6 @@ package schemes
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -78,9 +77,7 @@ func TestWSIdle(t *testing.T) {
 		}
 	})
 	for i := range 3 {
-		if _, err := c.Recv(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Recv(t, c)
 		if idle != 1 {
 			t.Fatalf("after message %d: OnIdle was called %d times, want once, before the first", i+1, idle)
 		}
@@ -106,11 +103,10 @@ func TestWSManySenders(t *testing.T) {
 	}
 	next := [senders]int{}
 	for range senders * each {
-		got, err := c.Recv()
-		testkit.OK(t, err)
+		got := testkit.Recv(t, c)
 		var i, j int
-		fmt.Sscanf(string(got), `{"from":%d,"n":%d`, &i, &j)
-		if next[i] != j || !bytes.HasSuffix(got, []byte(`p"}`)) && i > 0 {
+		fmt.Sscanf(got, `{"from":%d,"n":%d`, &i, &j)
+		if next[i] != j || !strings.HasSuffix(got, `p"}`) && i > 0 {
 			t.Fatalf("sender %d: got message %d, want %d: %.50s", i, j, next[i], got)
 		}
 		next[i]++
