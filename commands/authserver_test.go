@@ -62,26 +62,16 @@ var authOptions = []string{
 	"nochallenge",    // the 401 of the endpoint has no WWW-Authenticate
 	"legacy",         // the endpoint is its own authorization server, without metadata
 	"expires",        // the lifetime of a token in seconds
-	"iss",            // the issuer in authorization responses: none, wrong, or a string
 	"issuer",         // the issuer in the metadata
 	"resource",       // the resource in its own metadata
 	"prm",            // the address of the resource's metadata
-	"server",         // the authorization server that the endpoint names
-	"pkce",           // none: the metadata does not mention PKCE
 	"methods",        // the methods by which clients can authenticate
 	"noregistration", // clients cannot register
-	"page",           // the response to a registration is an HTML page
 	"document",       // a client can have a metadata document
 	"offline",        // the scope offline_access is supported
 	"norefresh",      // tokens cannot be refreshed
-	"redirect",       // where requests for the metadata are redirected: endless, or an address
-	"authorize",      // the address of the authorization endpoint
-	"state",          // responses have this state
 	"norevocation",   // tokens cannot be revoked
-	"deny",           // the user refuses
-	"token",          // the address of the token endpoint
 	"type",           // the token_type in responses
-	"moved",          // where the token endpoint redirects
 }
 
 func oauthCommand(ts *testscript.TestScript, _ bool, args []string) {
@@ -185,15 +175,8 @@ func (s *authServer) endpoint(w http.ResponseWriter, r *http.Request) {
 		s.server(w, r)
 		return
 	case strings.HasPrefix(r.URL.Path, place) && s.at.URL+r.URL.Path == metadata && !s.has("noprm") && !s.has("legacy"):
-		if s.o["redirect"] == "endless" {
-			http.Redirect(w, r, s.at.URL+place+"/mcp?"+fmt.Sprint(time.Now().UnixNano()), http.StatusFound)
-			return
-		} else if to := s.o["redirect"]; to != "" {
-			http.Redirect(w, r, to, http.StatusFound)
-			return
-		}
 		reply(w, http.StatusOK, map[string]any{
-			"resource": strings.Replace(s.or("resource", resource), "parent", s.at.URL, 1), "authorization_servers": []string{s.or("server", s.issuer())}, "scopes_supported": []string{"read"},
+			"resource": s.or("resource", resource), "authorization_servers": []string{s.issuer()}, "scopes_supported": []string{"read"},
 		})
 		return
 	case r.URL.Path != "/mcp":
@@ -255,8 +238,6 @@ func (s *authServer) server(w http.ResponseWriter, r *http.Request) {
 	case path == "/device":
 		s.note("device %s", formText(r.Form))
 		reply(w, http.StatusOK, map[string]any{"device_code": "a-device-code", "user_code": "ABCD-EFGH", "verification_uri": s.as.URL + "/type", "expires_in": 60, "interval": 1})
-	case path == "/token" && s.has("moved"):
-		http.Redirect(w, r, s.o["moved"], http.StatusTemporaryRedirect)
 	case path == "/token":
 		s.grant(w, r)
 	case path == "/revoke":
@@ -273,14 +254,11 @@ func (s *authServer) server(w http.ResponseWriter, r *http.Request) {
 func (s *authServer) metadata() map[string]any {
 	base := s.issuer()
 	m := map[string]any{
-		"issuer": s.or("issuer", base), "authorization_endpoint": s.or("authorize", base+"/authorize"), "token_endpoint": s.or("token", base+"/token"), "response_types_supported": []string{"code"},
-		"device_authorization_endpoint": base + "/device", "authorization_response_iss_parameter_supported": true,
+		"issuer": s.or("issuer", base), "authorization_endpoint": base + "/authorize", "token_endpoint": base + "/token", "response_types_supported": []string{"code"},
+		"device_authorization_endpoint": base + "/device", "authorization_response_iss_parameter_supported": true, "code_challenge_methods_supported": []string{"plain", "S256"},
 	}
 	if !s.has("norevocation") {
 		m["revocation_endpoint"] = base + "/revoke"
-	}
-	if s.o["pkce"] != "none" {
-		m["code_challenge_methods_supported"] = []string{"plain", "S256"}
 	}
 	if !s.has("noregistration") {
 		m["registration_endpoint"] = base + "/register"
@@ -328,20 +306,7 @@ func (s *authServer) authorize(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "bad request", http.StatusBadRequest)
 		return
 	}
-	answer := url.Values{"state": {s.or("state", r.Form.Get("state"))}, "code": {code}, "iss": {s.issuer()}}
-	switch iss := s.o["iss"]; iss {
-	case "":
-	case "none":
-		answer.Del("iss")
-	default:
-		answer.Set("iss", iss)
-	}
-	if s.has("deny") {
-		answer.Del("code")
-		answer.Set("error", "access_denied")
-		answer.Set("error_description", "the user said \x1b[31mno")
-	}
-	back.RawQuery = answer.Encode()
+	back.RawQuery = url.Values{"state": {r.Form.Get("state")}, "code": {code}, "iss": {s.issuer()}}.Encode()
 	http.Redirect(w, r, back.String(), http.StatusFound)
 }
 
@@ -354,10 +319,6 @@ func (s *authServer) register(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = json.NewDecoder(r.Body).Decode(&m)
 	s.note("register %s %s %s", m.Type, m.Method, strings.Join(m.Grants, " "))
-	if s.has("page") {
-		_, _ = io.WriteString(w, "<html>")
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.n++

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -16,7 +17,7 @@ import (
 )
 
 // replies are the responses of an endpoint that is its own authorization server: STATUS BODY by path, or BODY with the status
-// 200. {at} stands for its URL.
+// 200. {at} stands for its URL. The body of a redirect is its address.
 type replies map[string]string
 
 const metadataPath, resourcePath = "/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource/mcp"
@@ -40,7 +41,8 @@ type flow struct {
 	query          string // what the browser sends in addition to the state, instead of a code
 	pasted         []string
 	want           Want
-	fresh          bool // another client continues after the discovery
+	fresh          bool   // another client continues after the discovery
+	never          string // what must be neither in a request, such as its path, nor in the error; VISIT stands for the browser
 	asked          []string
 	at             string
 	cancelsAtToken bool
@@ -76,9 +78,13 @@ func (f *flow) run(t *testing.T) error {
 			cancel(errors.New("the user has had enough"))
 			<-r.Context().Done()
 		}
+		body = strings.ReplaceAll(body, "{at}", s.URL)
+		if status/100 == 3 {
+			w.Header().Set("Location", body)
+		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_, _ = w.Write([]byte(strings.ReplaceAll(body, "{at}", s.URL)))
+		_, _ = w.Write([]byte(body))
 	}))
 	defer s.Close()
 	f.at = s.URL
@@ -104,6 +110,7 @@ func (f *flow) run(t *testing.T) error {
 	}
 	pasted := make(chan string, 10)
 	l, err := c.Code(ctx, found, f.want, User{Pasted: pasted, Warn: func(string) {}, Visit: func(page string) {
+		f.asked = append(f.asked, "VISIT "+page)
 		u, _ := url.Parse(page)
 		back := u.Query().Get("redirect_uri")
 		query := "?state=" + u.Query().Get("state") + f.query
@@ -123,7 +130,12 @@ func (f *flow) run(t *testing.T) error {
 		if resp, err := http.Post(back+query, "", nil); err != nil || resp.StatusCode != 404 {
 			t.Errorf("POST: %v, %v", resp, err)
 		}
-		go http.Get(back + query)
+		go func() {
+			if resp, err := http.Get(back + "?state=other&code=forged"); err == nil {
+				_, _ = io.Copy(io.Discard, resp.Body) // ends when the response has been ignored
+			}
+			_, _ = http.Get(back + query)
+		}()
 	}})
 	if f.kind == "revoke" && err == nil {
 		if err = l.Keep(ctx); err == nil {
@@ -182,6 +194,24 @@ func TestFailedLogins(t *testing.T) {
 		"no secret":                 {flow{kind: "machine", want: Want{ClientID: "c"}}, "usage: --client-credentials needs --client-secret or --client-key"},
 		"no key":                    {flow{kind: "machine", want: Want{ClientID: "c", Key: "missing"}}, "usage: --client-key: open missing"},
 		"revocation refused":        {flow{kind: "revoke", replies: replies{"/revoke": "400 "}}, "auth: refused: 400"},
+		"another issuer":            {flow{never: "/register", replies: replies{metadataPath: metadata(`,"issuer":"https://honest.example"`)}}, `protocol: issuer is "https://honest.example", which is not "http://127.0.0.1`},
+		"an issuer with a slash":    {flow{replies: replies{resourcePath: `{"resource":"{at}/mcp","authorization_servers":["{at}/"]}`}}, "protocol: issuer is"},
+		"a mixed-up response":       {flow{never: "/token", query: "&code=x&iss=https://other.example"}, `protocol: from another authorization server: iss is "https://other.example"`},
+		"a mixed-up error":          {flow{never: "access_denied", query: "&error=access_denied&iss=https://other.example"}, "protocol: from another authorization server"},
+		"no issuer":                 {flow{never: "/token", replies: replies{metadataPath: metadata(`,"authorization_response_iss_parameter_supported":true`)}}, "protocol: lacks iss"},
+		"the user refuses":          {flow{never: "\x1b", query: "&error=access_denied&error_description=the+user+said+%1b[31mno"}, "auth: access_denied (the user said, no)"},
+		"another resource":          {flow{never: metadataPath, replies: replies{resourcePath: `{"resource":"https://other.example/mcp","authorization_servers":["{at}"]}`}}, `protocol: resource is "https://other.example/mcp", which is not http://127.0.0.1`},
+		"metadata of another host":  {flow{challenge: `Bearer resource_metadata="https://other.example/metadata"`}, "protocol: names the metadata of another host"},
+		"a redirect elsewhere":      {flow{replies: replies{resourcePath: "302 https://other.example/metadata"}}, "unreachable: a redirect that rpcx does not follow"},
+		"endless redirects":         {flow{replies: replies{resourcePath: "302 {at}" + resourcePath}}, "unreachable: redirected too often"},
+		"a server without TLS":      {flow{replies: replies{resourcePath: `{"resource":"{at}/mcp","authorization_servers":["http://192.0.2.1"]}`}}, "protocol: http://192.0.2.1 is neither https nor on this machine"},
+		"a page without TLS":        {flow{never: "VISIT", replies: replies{metadataPath: metadata(`,"authorization_endpoint":"http://192.0.2.1/authorize"`)}}, "protocol: http://192.0.2.1/authorize is neither https nor on this machine"},
+		"a file as the page":        {flow{never: "VISIT", replies: replies{metadataPath: metadata(`,"authorization_endpoint":"file:///etc/passwd"`)}}, "protocol: file:///etc/passwd"},
+		"a program as the page":     {flow{never: "VISIT", replies: replies{metadataPath: metadata(`,"authorization_endpoint":"javascript:alert(1)"`)}}, "protocol: javascript:alert(1)"},
+		"tokens without TLS":        {flow{replies: replies{metadataPath: metadata(`,"token_endpoint":"http://192.0.2.1/token"`)}}, "protocol: http://192.0.2.1/token is neither https nor on this machine"},
+		"a registration page":       {flow{replies: replies{"/register": "<html>"}}, "protocol: /register: the response is not the expected JSON"},
+		"the code sent elsewhere":   {flow{replies: replies{"/token": "307 https://other.example/token"}}, "auth: refused: 307"},
+		"no PKCE":                   {flow{never: "VISIT", replies: replies{metadataPath: metadata(`,"code_challenge_methods_supported":[]`)}}, "auth: does not advertise PKCE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -195,8 +225,9 @@ func TestFailedLogins(t *testing.T) {
 			for part := range strings.SplitSeq(parts, ", ") {
 				ok = ok && strings.Contains(message, part)
 			}
-			if !ok {
-				t.Errorf("%s: %s, not %s", kind, message, c.want)
+			asked := strings.Join(c.f.asked, "\n")
+			if !ok || strings.Contains(asked, "forged") || c.f.never != "" && strings.Contains(asked+message, c.f.never) {
+				t.Errorf("%s: %s, not %s; after\n%s", kind, message, c.want, asked)
 			}
 		})
 	}
