@@ -20,6 +20,7 @@ func TestAwaitReadsHalfMessages(t *testing.T) {
 		{"line", "GET / HTTP/1.1\r\n", `{"id":`, "1}\n"},
 		{"header", "GET / HTTP/1.1\r\n\r\n", "Content-Length: 8\r\n\r\n{\"id", `":1}`},
 		{"header", "", "Content-Length: 8\r\nContent-", "Type: a/b\r\n\r\n{\"id\":1}"},
+		{"header", "Contact", "Content-Le", "ngth: 8\r\n\r\n{\"id\":1}"},
 		{"nul", "GET / HTTP/1.1\r\n", `{"id":`, "1}\x00"},
 		{"netstring", "GET / HTTP/1.1\r\n", `8:{"id`, `":1},`},
 		{"varint", "", "\x08{\"id", `":1}`},
