@@ -134,31 +134,6 @@ Example:
 			t.Errorf("%q: got\n%s\nwant\n%s", name, got, want)
 		}
 	}
-	l.Width = 44
-	want := `plant (call)
-
-Parameters:
-  kind          string   required  what it
-      is; one of rose, fern
-  depth         integer            at least
-      1; less than 9
-  height        number             more than
-      0; at most 2.5
-  colours       any                such as
-      1, 2, 3, 4, 5, 6, 7, 8
-  words         any                such as
-      1, 2, 3, 4, 5, 6, 7, 8, …
-  with          object
-  with.pot      object
-  with.pot.rim  object
-
-Example:
-  rpcx call wss://a.host.example/path \
-      plant kind=rose
-`
-	if got := l.Method(c.Method("plant"), "wss://a.host.example/path"); got != want {
-		t.Errorf("in 44 columns: got\n%s\nwant\n%s", got, want)
-	}
 }
 
 type full struct{}
