@@ -19,7 +19,7 @@ import (
 // and the fix. It also runs each fix. The lines of the file are:
 //
 //	$ WORDS         the arguments of rpcx, quoted as for sh; $NAME is the address of a peer (mistakes_peers_test.go)
-//	< TEXT          a line for stdin ($'…' as in bash)
+//	< TEXT          a line for stdin
 //	STATUS TEXT…    the exit status, and texts in the message, separated by " | "; !TEXT must not be in it
 //	try WORDS       the fix; without this line, rpcx must propose none
 //	fails           the fix fails for another reason, for example because only the peer's user knows what is missing
@@ -117,19 +117,12 @@ func shellWords(t *testing.T, line string, names map[string]string) (words []str
 		case c == '\\':
 			word.WriteByte(rest[0])
 			rest = rest[1:]
-		case c == '\'' || c == '"' || c == '$' && strings.HasPrefix(rest, "'"):
-			ansi := c == '$'
-			if ansi {
-				c, rest = '\'', rest[1:]
-			}
+		case c == '\'' || c == '"':
 			text, after, ok := strings.Cut(rest, string(c))
 			if !ok {
 				t.Fatalf("%s: an open quote", line)
 			}
 			rest = after
-			if ansi {
-				text = strings.NewReplacer(`\r`, "\r", `\n`, "\n", `\t`, "\t", `\ufeff`, "\ufeff").Replace(text)
-			}
 			if c == '"' {
 				text = expand(text, names)
 			}
