@@ -27,7 +27,7 @@ import (
 // views, HAR keeps the whole tape in memory, because the body of a response can be far from its head.
 func HAR(ctx context.Context, w io.Writer, r *tape.Reader, program string, o Options) error {
 	h := &harBuilder{header: headerOf(r), conns: map[int]*harConn{}}
-	if err := h.read(ctx, newReader(r, o), newRowFilter(o)); err != nil {
+	if err := h.read(ctx, newReader(r, o)); err != nil {
 		return err
 	}
 	if len(h.entries) == 0 {
@@ -64,7 +64,7 @@ type harConn struct {
 	plain   bool              // messages are sent with HTTP requests
 }
 
-func (h *harBuilder) read(ctx context.Context, rows *reader, choose *rowFilter) error {
+func (h *harBuilder) read(ctx context.Context, rows *reader) error {
 	for row, err := range rows.all(ctx) {
 		if err != nil {
 			return err
@@ -76,7 +76,7 @@ func (h *harBuilder) read(ctx context.Context, rows *reader, choose *rowFilter) 
 			h.open(row, row.Open.Endpoint)
 		case row.Kind == Closing && h.conn(row.Conn).socket != nil:
 			h.conn(row.Conn).socket.end = row.Time
-		case row.Kind.isMessage() && row.Raw != nil && choose.keeps(ctx, row):
+		case row.Kind.isMessage() && row.Raw != nil && rows.keeps(ctx, row):
 			h.message(row)
 		}
 	}

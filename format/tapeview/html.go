@@ -101,7 +101,7 @@ func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, o Options) e
 		_ = w.WriteByte(',')
 	}
 	_, _ = w.WriteString(`"rows":[`)
-	omitted, err := pageRows(ctx, w, newReader(r, o), newRowFilter(o))
+	omitted, err := pageRows(ctx, w, newReader(r, o))
 	_ = w.WriteByte(']')
 	if omitted > 0 {
 		_, _ = w.WriteString(`,"omitted":` + strconv.Itoa(omitted))
@@ -117,13 +117,13 @@ func pageData(ctx context.Context, w *bufio.Writer, r *tape.Reader, o Options) e
 const maxPageRows = 100_000
 
 // pageRows writes the rows. It returns the number of rows that it omitted because there are more than maxPageRows.
-func pageRows(ctx context.Context, w *bufio.Writer, rows *reader, choose *rowFilter) (omitted int, err error) {
+func pageRows(ctx context.Context, w *bufio.Writer, rows *reader) (omitted int, err error) {
 	written := 0
 	for row, err := range rows.all(ctx) {
 		if err != nil {
 			return omitted, err
 		}
-		if !choose.keeps(ctx, row) {
+		if !rows.keeps(ctx, row) {
 			continue
 		}
 		if written == maxPageRows {

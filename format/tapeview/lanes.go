@@ -24,12 +24,11 @@ const (
 // A printer prints rows: the line on the tape, the time, the time since the previous row, and two lanes with an arrow
 // between them. If there is no room for two lanes, an arrow before each message shows the direction.
 type printer struct {
-	w      *bufio.Writer
-	color  bool
-	choose *rowFilter
-	width  int
-	lane   int    // the width of each lane in columns, or 0 if there is no room for two
-	runs   []*run // the runs that have not ended, in the order of their first items
+	w     *bufio.Writer
+	color bool
+	width int
+	lane  int    // the width of each lane in columns, or 0 if there is no room for two
+	runs  []*run // the runs that have not ended, in the order of their first items
 }
 
 // Widths in columns: of what precedes the lanes, of the arrow between them, and the minimum of a lane.

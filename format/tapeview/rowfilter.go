@@ -1,8 +1,6 @@
 package tapeview
 
-import (
-	"context"
-)
+import "context"
 
 // A rowFilter implements --jq and --grep. It also keeps the response to a call that it keeps, because neither is useful
 // without the other. If there is a filter, it drops all rows that are not messages.
@@ -10,8 +8,6 @@ type rowFilter struct {
 	o     Options
 	calls map[int]bool // the Numbers of calls that were kept and have no response yet
 }
-
-func newRowFilter(o Options) *rowFilter { return &rowFilter{o: o, calls: map[int]bool{}} }
 
 // keeps reports whether to keep row. If a program fails on a row, the row is dropped, because a program for the
 // messages of one method rarely works on all others.

@@ -17,6 +17,7 @@ import (
 
 // A reader converts the lines on a tape to rows.
 type reader struct {
+	rowFilter
 	header  tape.Header
 	next    func() (*tape.Line, error)
 	number  int
@@ -27,7 +28,7 @@ type reader struct {
 }
 
 func newReader(r *tape.Reader, o Options) *reader {
-	rows := &reader{header: headerOf(r), next: r.Next, threads: map[int]*thread{}}
+	rows := &reader{rowFilter: rowFilter{o: o, calls: map[int]bool{}}, header: headerOf(r), next: r.Next, threads: map[int]*thread{}}
 	if o.Own != nil {
 		rows.own = o.Own(rows.header.Dialect)
 	}

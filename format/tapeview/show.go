@@ -24,7 +24,7 @@ const DefaultWidth = 100
 // server are on the right. Show stores only open calls, so a tape can have any length. If the tape contains an error,
 // Show first writes everything before it.
 func Show(ctx context.Context, w io.Writer, r *tape.Reader, o ShowOptions) error {
-	p := &printer{w: bufio.NewWriterSize(w, 64<<10), color: o.Color, choose: newRowFilter(o.Options)}
+	p := &printer{w: bufio.NewWriterSize(w, 64<<10), color: o.Color}
 	p.lanes(o.Width)
 	p.head(headerOf(r))
 	err := p.rows(ctx, newReader(r, o.Options))
@@ -44,7 +44,7 @@ func (p *printer) rows(ctx context.Context, rows *reader) error {
 			p.flush()
 			return err
 		}
-		if !p.choose.keeps(ctx, row) || row.Kind == Item && !row.Failed && p.fold(row) {
+		if !rows.keeps(ctx, row) || row.Kind == Item && !row.Failed && p.fold(row) {
 			continue
 		}
 		p.flush()

@@ -251,10 +251,10 @@ func TestChoose(t *testing.T) {
 			o.JQ = p
 		}
 		var names []string
-		choose, rows := newRowFilter(o.Options), newReader(open(t, "orders.tape"), Options{})
+		rows := newReader(open(t, "orders.tape"), o.Options)
 		for row, err := range rows.all(t.Context()) {
 			testkit.OK(t, err)
-			if choose.keeps(context.Background(), row) {
+			if rows.keeps(t.Context(), row) {
 				names = append(names, row.Name)
 			}
 		}
