@@ -1,10 +1,10 @@
 package commands
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,31 +91,22 @@ func TestCitations(t *testing.T) {
 	headings := read(t, "../man/rpcx.1")
 	cited := regexp.MustCompile(`\b([A-Z][A-Z ]+[A-Z]) (?:in|of) rpcx\(1\)`)
 	pages := regexp.MustCompile(`\b(rpcx-[a-z-]*[a-z])\((\d)\)`)
-	err := filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" && filepath.Ext(path) != ".txtar" {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		b = bytes.ReplaceAll(b, []byte("\n// "), []byte(" "))
-		if m := regexp.MustCompile(`(?i)section \d+ of (the|our) design|as the design has`).Find(b); m != nil && filepath.Base(path) != "contributing_test.go" {
+	for _, path := range slices.Concat(filesIn(t, ".go", "."), filesIn(t, ".txtar", ".")) {
+		text := strings.ReplaceAll(read(t, path), "\n// ", " ")
+		if m := regexp.MustCompile(`(?i)section \d+ of (the|our) design|as the design has`).FindString(text); m != "" && filepath.Base(path) != "contributing_test.go" {
 			t.Errorf("%s cites %q, which is not in the repository", path, m)
 		}
-		for _, m := range cited.FindAllSubmatch(b, -1) {
-			if !strings.Contains(headings, "\n.SH "+string(m[1])+"\n") {
+		for _, m := range cited.FindAllStringSubmatch(text, -1) {
+			if !strings.Contains(headings, "\n.SH "+m[1]+"\n") {
 				t.Errorf("%s cites %q, which is not a heading of the manual", path, m[0])
 			}
 		}
-		for _, m := range pages.FindAllSubmatch(b, -1) {
-			if _, err := os.Stat("../man/" + string(m[1]) + "." + string(m[2])); err != nil {
+		for _, m := range pages.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat("../man/" + m[1] + "." + m[2]); err != nil {
 				t.Errorf("%s cites %s, which is not a page of the manual", path, m[0])
 			}
 		}
-		return nil
-	})
-	testkit.OK(t, err)
+	}
 }
 
 func read(t *testing.T, file string) string {

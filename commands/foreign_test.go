@@ -10,16 +10,31 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// programFiles returns the files of the program, without tests, by their paths from its root.
-func programFiles(t *testing.T) (files []string) {
-	for _, dir := range []string{"commands", "format", "wire"} {
-		err := filepath.WalkDir("../"+dir, func(path string, d fs.DirEntry, err error) error {
-			if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
-				files = append(files, filepath.ToSlash(strings.TrimPrefix(path, "../")))
+// filesIn returns the paths of the files with the extension in directories of the repository, but not in hidden ones.
+func filesIn(t *testing.T, ext string, dirs ...string) (files []string) {
+	for _, dir := range dirs {
+		err := filepath.WalkDir(filepath.Join("..", dir), func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != "..":
+				return fs.SkipDir
+			case d.Type().IsRegular() && strings.HasSuffix(path, ext):
+				files = append(files, filepath.ToSlash(path))
 			}
-			return err
+			return nil
 		})
 		testkit.OK(t, err)
+	}
+	return files
+}
+
+// programFiles returns the files of the program, without tests, by their paths from its root.
+func programFiles(t *testing.T) (files []string) {
+	for _, path := range filesIn(t, ".go", "commands", "format", "wire") {
+		if !strings.HasSuffix(path, "_test.go") {
+			files = append(files, strings.TrimPrefix(path, "../"))
+		}
 	}
 	return files
 }

@@ -1,13 +1,11 @@
 package commands
 
 import (
-	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"maps"
-	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -81,35 +79,22 @@ func readSources(t *testing.T) *sources {
 		file *ast.File
 	}
 	var all []parsed
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && d.Name() != ".."):
-			return fs.SkipDir
-		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
-			return nil
+	for _, file := range filesIn(t, ".go", ".") {
+		if strings.Contains(file, "/testdata/") || strings.HasSuffix(file, "_test.go") {
+			continue
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
+		text := read(t, file)
+		if n := strings.Count(text, "\n"); n > mostLines {
+			t.Errorf("%s has %d lines, more than %d: split it by its jobs", file, n, mostLines)
 		}
-		if n := bytes.Count(text, []byte("\n")); n > mostLines {
-			t.Errorf("%s has %d lines, more than %d: split it by its jobs", path, n, mostLines)
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution|parser.ParseComments)
-		if err != nil {
-			return err
-		}
-		dir, _ := filepath.Rel("..", filepath.Dir(path))
-		dir = filepath.ToSlash(dir)
-		if !ofOneSystem(path, file) {
+		syntax, err := parser.ParseFile(token.NewFileSet(), file, text, parser.SkipObjectResolution|parser.ParseComments)
+		testkit.OK(t, err)
+		dir := path.Dir(strings.TrimPrefix(file, "../"))
+		if !ofOneSystem(file, syntax) {
 			src.files[dir]++
 		}
-		all = append(all, parsed{dir, file})
-		return nil
-	})
-	testkit.OK(t, err)
+		all = append(all, parsed{dir, syntax})
+	}
 	for _, p := range all {
 		src.declared(p.dir, p.file)
 	}

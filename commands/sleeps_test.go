@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -25,13 +24,12 @@ func TestScriptsDoNotSleep(t *testing.T) {
 		t.Fatal(len(files), err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		testkit.OK(t, err)
+		text := read(t, file)
 		said, used := map[string]bool{}, map[string]bool{}
-		for _, m := range timed.FindAllStringSubmatch(string(text), -1) {
+		for _, m := range timed.FindAllStringSubmatch(text, -1) {
 			said[m[1]] = true
 		}
-		for line := range strings.Lines(string(text)) {
+		for line := range strings.Lines(text) {
 			if strings.HasPrefix(line, "#") {
 				continue
 			}

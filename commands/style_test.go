@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -68,23 +67,17 @@ func TestStyle(t *testing.T) {
 	for _, name := range topics {
 		checkLines(check, name, read(t, name))
 	}
-	for _, root := range []string{"commands", "format", "scripts", "wire", "main.go"} {
-		err := filepath.WalkDir("../"+root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() || path == "../commands/style_test.go" {
-				return err
-			}
-			switch {
-			case filepath.Ext(path) == ".go":
-				checkGo(t, check, path)
-			case filepath.Ext(path) == ".txtar":
-				script, _, _ := strings.Cut(read(t, path), "\n-- ")
-				checkLines(check, path, comments(script))
-			case strings.HasPrefix(path, "../scripts/") && strings.HasPrefix(read(t, path), "#!"):
-				checkLines(check, path, comments(read(t, path)))
-			}
-			return nil
-		})
-		testkit.OK(t, err)
+	for _, path := range filesIn(t, "", "commands", "format", "scripts", "wire", "main.go") {
+		switch {
+		case path == "../commands/style_test.go":
+		case filepath.Ext(path) == ".go":
+			checkGo(t, check, path)
+		case filepath.Ext(path) == ".txtar":
+			script, _, _ := strings.Cut(read(t, path), "\n-- ")
+			checkLines(check, path, comments(script))
+		case strings.HasPrefix(path, "../scripts/") && strings.HasPrefix(read(t, path), "#!"):
+			checkLines(check, path, comments(read(t, path)))
+		}
 	}
 }
 
