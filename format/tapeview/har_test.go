@@ -60,6 +60,9 @@ func TestHAROfHTTP(t *testing.T) {
 	if watch.Timings.SSL != 2 || watch.Timings.Connect != 3 || watch.Timings.Wait != 6 || watch.Timings.Receive != 18 || watch.Time != 27 || add.Timings.SSL != -1 {
 		t.Errorf("timings: %+v, time %v", watch.Timings, watch.Time)
 	}
+	if add.Request.BodySize != len(add.Request.Post.Text) || add.Response.Content.Size != len(add.Response.Content.Text) || add.Response.StatusText != "OK" {
+		t.Errorf("sizes and status: %+v, %+v", add.Request, add.Response)
+	}
 	if note.Response.Status != 0 {
 		t.Errorf("status %d of a request without a response", note.Response.Status)
 	}
