@@ -68,9 +68,8 @@ func Find(name string) (dialect.Spec, bool) {
 }
 
 func find(name string) (dialect.Spec, bool, error) {
-	table := Specs()
-	if i := slices.IndexFunc(table, func(s dialect.Spec) bool { return s.Name == name }); i >= 0 {
-		return table[i], true, nil
+	if s := wire.Find(Specs(), func(s *dialect.Spec) bool { return s.Name == name }); s != nil {
+		return *s, true, nil
 	}
 	return pages().Find(name)
 }

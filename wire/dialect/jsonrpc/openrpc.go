@@ -200,12 +200,15 @@ func paramsSchema(params []byte, structure string, descriptors []byte) json.RawM
 
 // described returns the schema of a parameter, with the parameter's description if the schema has none.
 func described(descriptor []byte) []byte {
-	schema := scan.Or(scan.Get(descriptor, "schema"), []byte("{}"))
-	text := scan.Get(descriptor, "description")
-	if text == nil || scan.Type(schema) != 'o' || scan.Get(schema, "description") != nil {
+	return withMember(scan.Or(scan.Get(descriptor, "schema"), []byte("{}")), "description", scan.Get(descriptor, "description"))
+}
+
+// withMember returns a schema with a member, unless val is nil, the schema has that member, or it is not an object.
+func withMember(schema []byte, name string, val []byte) []byte {
+	if val == nil || scan.Type(schema) != 'o' || scan.Get(schema, name) != nil {
 		return schema
 	}
-	return scan.Splice(schema, "description", text)
+	return scan.Splice(schema, name, val)
 }
 
 // titled returns a schema with a title. It keeps an existing title.
@@ -213,10 +216,10 @@ func titled(schema, title []byte) []byte {
 	if string(schema) == "true" {
 		schema = []byte("{}")
 	}
-	if scan.Type(title) != 's' || scan.Type(schema) != 'o' || scan.Get(schema, "title") != nil {
+	if scan.Type(title) != 's' {
 		return schema
 	}
-	return scan.Splice(schema, "title", title)
+	return withMember(schema, "title", title)
 }
 
 // resolve follows a reference into components.contentDescriptors.

@@ -18,23 +18,22 @@ import (
 // have get the prefix "x-rpcx-", which FromOpenRPC understands. It never writes "run".
 func ToOpenRPC(c *catalog.Catalog) json.RawMessage {
 	var doc builder
-	extra := split(c.Extra, documentWords)
-	doc.add("openrpc", scan.Or(extra.known["openrpc"], []byte(`"1.3.2"`)))
-	doc.add("info", writeInfo(c, extra.known["info"]))
+	doc.add("openrpc", scan.Or(scan.Get(c.Extra, "openrpc"), []byte(`"1.3.2"`)))
+	doc.add("info", writeInfo(c, scan.Get(c.Extra, "info")))
 	var methods scan.Array
 	for i := range c.Methods {
 		methods.Compact(writeMethod(&c.Methods[i]))
 	}
 	doc.add("methods", methods.End())
-	doc.add("components", writeComponents(c, extra.known["components"]))
+	doc.add("components", writeComponents(c, scan.Get(c.Extra, "components")))
 	for _, word := range []string{"servers", "externalDocs", "tags"} {
-		doc.add(word, extra.known[word])
+		doc.add(word, scan.Get(c.Extra, word))
 	}
 	if len(c.Classes) > 0 {
 		doc.add(extensionPrefix+"classes", scan.JSON(c.Classes))
 	}
 	doc.add(extensionPrefix+"constants", c.Constants)
-	extra.write(&doc)
+	writeRest(&doc, c.Extra, documentWords)
 	return bytes.ReplaceAll(doc.json(), []byte(`"#/$defs/`), []byte(`"#/components/schemas/`))
 }
 
@@ -65,10 +64,9 @@ func writeComponents(c *catalog.Catalog, rest []byte) []byte {
 
 func writeMethod(m *catalog.Method) []byte {
 	var o builder
-	extra := split(m.Extra, methodWords)
 	o.add("name", scan.AppendQuoted(nil, m.Name))
 	o.addText("description", m.Description)
-	o.add("summary", extra.known["summary"])
+	o.add("summary", scan.Get(m.Extra, "summary"))
 	params, structure, exact := descriptors(m.Params)
 	o.addText("paramStructure", structure)
 	o.add("params", params)
@@ -77,10 +75,11 @@ func writeMethod(m *catalog.Method) []byte {
 	}
 	if m.Kind != catalog.Notify {
 		var result builder
-		if scan.Get(extra.known["result"], "name") == nil {
+		rest := scan.Get(m.Extra, "result")
+		if scan.Get(rest, "name") == nil {
 			result.add("name", []byte(`"result"`))
 		}
-		result.merge(extra.known["result"])
+		result.merge(rest)
 		result.add("schema", scan.Or(m.Result, []byte("{}")))
 		o.add("result", result.json())
 	}
@@ -95,10 +94,10 @@ func writeMethod(m *catalog.Method) []byte {
 	}
 	for _, word := range methodWords {
 		if word != "summary" && word != "result" {
-			o.add(word, extra.known[word])
+			o.add(word, scan.Get(m.Extra, word))
 		}
 	}
-	extra.write(&o)
+	writeRest(&o, m.Extra, methodWords)
 	return o.json()
 }
 
@@ -140,32 +139,20 @@ func descriptors(schema json.RawMessage) (params []byte, structure string, exact
 	return params, structure, scan.Equal(paramsSchema(params, structure, nil), schema)
 }
 
-// parts divides the members of an extra into OpenRPC's members, extensions, and others.
-type parts struct {
-	known      map[string]json.RawMessage
-	extensions builder
-	without    builder
-}
-
-func split(extra json.RawMessage, words []string) parts {
-	p := parts{known: map[string]json.RawMessage{}}
+// writeRest adds the members of an extra that OpenRPC does not have: extensions, and others as one extension. words are
+// OpenRPC's members.
+func writeRest(o *builder, extra json.RawMessage, words []string) {
+	var others builder
 	for key, val := range scan.Named(extra) {
 		switch {
 		case slices.Contains(words, key):
-			p.known[key] = val
 		case strings.HasPrefix(key, "x-"):
-			p.extensions.add(key, val)
+			o.add(key, val)
 		default:
-			p.without.add(key, val)
+			others.add(key, val)
 		}
 	}
-	return p
-}
-
-// write adds the members that OpenRPC does not have.
-func (p *parts) write(o *builder) {
-	o.merge(p.extensions.json())
-	o.add(extensionPrefix+"extra", p.without.json())
+	o.add(extensionPrefix+"extra", others.json())
 }
 
 // builder writes an object. It ignores empty values, and further values of a key.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/catalog"
 	"rpcx/wire/scan"
 )
@@ -115,18 +116,9 @@ func (d *described) json() []byte {
 	o.Members(scan.Without(d.said, "name"), slices.Collect(maps.Keys(inside))...)
 	o.Add("verbs", d.verbs.End())
 	if d.subs != nil {
-		o.Add("subresources", list(d.subs))
+		o.Add("subresources", scan.ArrayOf(wire.Map(d.subs, (*described).json)...))
 	}
 	return o.End()
-}
-
-// list encodes resources as an array.
-func list(all []*described) []byte {
-	var a scan.Array
-	for _, d := range all {
-		a.Add(d.json())
-	}
-	return a.End()
 }
 
 // Description returns the result of rpc.describe for c. It lists methods without a resource under "methods".
@@ -152,7 +144,7 @@ func Description(c *catalog.Catalog) json.RawMessage {
 	if c.Info.Name != "" || c.Info.Version != "" || c.Info.Description != "" {
 		o.Value("info", c.Info)
 	}
-	o.Add("resources", list(all))
+	o.Add("resources", scan.ArrayOf(wire.Map(all, (*described).json)...))
 	o.Add("methods", others.EndOrNil())
 	if c.Defs != nil {
 		o.Value("$defs", c.Defs)

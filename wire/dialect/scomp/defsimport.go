@@ -47,7 +47,7 @@ func (r *reader) schema(name string, schema, beside json.RawMessage) json.RawMes
 	if d.root == "" {
 		return out
 	}
-	r.define(d.root, out)
+	wire.Put(&r.c.Defs, d.root, out)
 	return scan.Pair("$ref", scan.AppendQuoted(nil, catalog.DefRef(d.root)))
 }
 
@@ -83,11 +83,11 @@ func (d *defsImport) place() {
 	for _, name := range d.order {
 		if d.names[name] = name; taken {
 			d.names[name] = d.r.free(name)
-			d.r.define(d.names[name], json.RawMessage("true")) // reserves the name
+			wire.Put(&d.r.c.Defs, d.names[name], json.RawMessage("true")) // reserves the name
 		}
 	}
 	for _, name := range d.order {
-		d.r.define(d.names[name], catalog.ChangeRefs(d.defs[name], d.change))
+		wire.Put(&d.r.c.Defs, d.names[name], catalog.ChangeRefs(d.defs[name], d.change))
 		if !taken && !d.selves {
 			d.r.raw[name] = d.defs[name]
 		}
@@ -106,7 +106,7 @@ func (d *defsImport) change(ref string) string {
 	}
 	if d.root == "" {
 		d.root = d.r.free(d.name)
-		d.r.define(d.root, json.RawMessage("true")) // reserves the name
+		wire.Put(&d.r.c.Defs, d.root, json.RawMessage("true")) // reserves the name
 	}
 	return catalog.DefRef(d.root) + ref[1:]
 }
@@ -121,10 +121,6 @@ func (d *defsImport) local(ref string) string {
 
 // isSelf reports whether ref is a JSON pointer into its own schema.
 func isSelf(ref string) bool { return ref == "#" || strings.HasPrefix(ref, "#/") }
-
-func (r *reader) define(name string, def json.RawMessage) {
-	wire.Put(&r.c.Defs, name, def)
-}
 
 // free returns the first name that is not in use: name, name-1, name-2 and so on.
 func (r *reader) free(name string) string {

@@ -25,22 +25,11 @@ type ref struct{ library, class, id string }
 
 // readRef reads a RemoteRef. Library and class are optional.
 func readRef(val []byte) (r ref, ok bool) {
-	if scan.Type(val) != 'o' {
-		return r, false
-	}
-	for _, part := range []struct {
-		key  string
-		to   *string
-		must bool
-	}{{"library", &r.library, false}, {"class", &r.class, false}, {"id", &r.id, true}} {
-		v := scan.Get(val, part.key)
-		text, isText := scan.Text(v)
-		if !isText && (part.must || v != nil && scan.Type(v) != '0') {
-			return r, false
-		}
-		*part.to = text
-	}
-	return r, true
+	library, class := scan.Get(val, "library"), scan.Get(val, "class")
+	r.library, r.class = scan.String(library), scan.String(class)
+	r.id, ok = scan.Text(scan.Get(val, "id"))
+	optional := func(v []byte) bool { return v == nil || scan.Type(v) == 's' || scan.Type(v) == '0' }
+	return r, ok && optional(library) && optional(class)
 }
 
 func (r ref) append(b []byte) []byte {
