@@ -141,11 +141,16 @@ func (c *codec) answer(m *wire.Message) {
 		if m.Body = scan.Get(m.Raw, "success"); string(m.Body) != "true" {
 			m.Err, m.Body = &wire.Error{Message: "the host did not reset its state"}, nil
 		}
-	default: // the body is one member of the message
-		member := bodies[m.Method]
-		if m.Body = scan.Get(m.Raw, member); m.Body == nil && member != "" && m.Method != typeStatusResult {
-			malformedAnswer(m, "a "+m.Method+" has no "+member)
-		}
+	default:
+		oneMember(m)
+	}
+}
+
+// oneMember reads a response whose body is one member of the message.
+func oneMember(m *wire.Message) {
+	member := bodies[m.Method]
+	if m.Body = scan.Get(m.Raw, member); m.Body == nil && member != "" && m.Method != typeStatusResult {
+		malformedAnswer(m, "a "+m.Method+" has no "+member)
 	}
 }
 

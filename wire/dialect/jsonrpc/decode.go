@@ -103,7 +103,7 @@ func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 		wrong = "the method is not a string"
 	case f.id == nil, isNull(f.id) && !two:
 		m.Kind, m.ID = wire.Notification, nil
-	case !c.o.AnyID && !isID(f.id) && !isNull(f.id):
+	case !c.acceptsID(f.id):
 		wrong = "the id is neither a string nor a number nor null"
 	case f.version != nil && !two && string(f.version) != `"1.0"`:
 		method, wrong = "", `jsonrpc is not "2.0"`
@@ -122,6 +122,9 @@ func (c *codec) inbound(f *fields, raw []byte, m *wire.Message) {
 		c.stream(m, f)
 	}
 }
+
+// acceptsID reports whether a request may have the id.
+func (c *codec) acceptsID(id []byte) bool { return c.o.AnyID || isID(id) || isNull(id) }
 
 // isParams reports whether a value can be the params of a request. nil means no params.
 func isParams(val []byte) bool {
