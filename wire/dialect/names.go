@@ -24,15 +24,15 @@ type Spelling struct {
 	Covers func(pattern string) []string     // the additional patterns that a policy's pattern from Hook implies
 }
 
-// unchanged is the Spelling of dialects whose users and hooks use wire names.
-var unchanged = Spelling{
+// wireNames is the Spelling of dialects whose users and hooks use wire names.
+var wireNames = Spelling{
 	User:   func(_, method string) string { return method },
 	Hook:   func(method string) string { return method },
 	Wire:   func(hookName string) string { return hookName },
 	Covers: func(string) []string { return nil },
 }
 
-func (n Names) spelling() *Spelling { return cmp.Or(n.Spelling, &unchanged) }
+func (n Names) spelling() *Spelling { return cmp.Or(n.Spelling, &wireNames) }
 
 // ForHooks returns the name of a wire method for hooks and policies.
 func (n Names) ForHooks(method string) string {

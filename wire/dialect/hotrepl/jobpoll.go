@@ -33,7 +33,7 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 		}
 		st, err := caller.Open(ctx, call)
 		if err != nil {
-			return j, err
+			return nil, err
 		}
 		j.job = nil
 		j.Ask = func(ctx context.Context) error { // processes the response to the command_call, which starts the job

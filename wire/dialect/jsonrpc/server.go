@@ -76,10 +76,8 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 
 // Ignores reports whether a notification has no effect (see dialect.Handler).
 func (h *handler) Ignores(method string) bool {
-	return method != discover && !slices.ContainsFunc(append(subscribeNames(method), method), func(name string) bool {
-		_, ok := h.r.Kind(name)
-		return ok
-	})
+	hooked := func(name string) bool { _, ok := h.r.Kind(name); return ok }
+	return method != discover && !hooked(method) && !slices.ContainsFunc(subscribeNames(method), hooked)
 }
 
 // stream answers with a subscription id, then the items, and then the end. A request that is rejected before its hook

@@ -37,7 +37,8 @@ func (f *client) Listed(caller dialect.Caller, method string, answer json.RawMes
 		tools.Add(tool)
 		f.headers.Store(name, headers)
 	}
-	if f.listed.Store(true); !dropped {
+	f.listed.Store(true)
+	if !dropped {
 		return answer
 	}
 	return codec.Merged(scan.Without(answer, "tools"), scan.Pair("tools", tools.End()))

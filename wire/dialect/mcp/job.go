@@ -91,13 +91,10 @@ func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Strea
 			params = scan.Pair("cursor", cursor)
 		}
 		answer, err := f.c.Ask(ctx, caller, taskList, params)
-		if err != nil {
-			return nil, taskFault(taskList, err)
-		}
 		for task := range scan.Elements(scan.Get(answer, "tasks")) {
 			lines = append(lines, taskLine(task))
 		}
-		return scan.Get(answer, "nextCursor"), nil
+		return scan.Get(answer, "nextCursor"), taskFault(taskList, err)
 	})
 	return poll.Answer(err, lines...)
 }

@@ -25,7 +25,7 @@ func tooMany(what string) error {
 // same result.
 type runs struct {
 	wait time.Duration
-	byID sync.Map
+	byID sync.Map // the *run by its id
 
 	mu      sync.Mutex
 	ended   []*run // ended runs that had questions, oldest first
