@@ -128,11 +128,7 @@ func (c *Catalog) SetPartial(why string) {
 }
 
 func (c *Catalog) setExtra(name string, val json.RawMessage) {
-	if c.Extra == nil {
-		c.Extra = scan.Pair(name, val)
-		return
-	}
-	c.Extra = scan.Splice(c.Extra, name, val)
+	c.Extra = scan.Splice(scan.Or(c.Extra, []byte("{}")), name, val)
 }
 
 // WhyPartial returns why the peer may have methods that are not in c, or "" if c is complete.

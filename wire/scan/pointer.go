@@ -7,17 +7,11 @@ import (
 
 // Escape returns name as a token of a JSON pointer (RFC 6901).
 func Escape(name string) string {
-	if !strings.ContainsAny(name, "~/") {
-		return name
-	}
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
 // Unescape returns the name that a token of a JSON pointer stands for.
 func Unescape(token string) string {
-	if !strings.Contains(token, "~") {
-		return token
-	}
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 

@@ -2,12 +2,13 @@ package schema
 
 import (
 	"bytes"
-	"encoding/json"
 	"math/big"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"rpcx/wire"
 	"rpcx/wire/scan"
@@ -171,10 +172,8 @@ func (v *value) canonical(b []byte) []byte {
 
 // String returns the value as it appears in messages.
 func (v *value) String() string {
-	var decoded any
-	d := json.NewDecoder(bytes.NewReader(v.raw))
-	d.UseNumber()
-	if d.Decode(&decoded) != nil {
+	decoded, err := jsonschema.UnmarshalJSON(bytes.NewReader(v.raw))
+	if err != nil {
 		return "the value"
 	}
 	return encode(decoded)
@@ -187,11 +186,7 @@ func hasHuge(v []byte) bool {
 	for i := 0; i < len(v); i++ {
 		switch c := v[i]; {
 		case c == '"':
-			for i++; i < len(v) && v[i] != '"'; i++ {
-				if v[i] == '\\' {
-					i++
-				}
-			}
+			i = scan.StringEnd(v, i) - 1
 		case c >= '0' && c <= '9':
 			end := i
 			for end < len(v) && strings.IndexByte("0123456789.eE+-", v[end]) >= 0 {

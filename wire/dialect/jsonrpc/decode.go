@@ -87,7 +87,7 @@ func (c *codec) message(f *fields, raw []byte, m *wire.Message) {
 	case f.method == nil && answer, answer && f.id != nil && f.params == nil && (failed || f.result != nil):
 		c.response(f, raw, failed, m)
 	case f.method == nil:
-		*m = Invalid(raw, idOrNil(f.id), "neither a method nor a result nor an error")
+		*m = Invalid(raw, IDOrNil(f.id), "neither a method nor a result nor an error")
 	default:
 		c.inbound(f, raw, m)
 	}

@@ -221,8 +221,8 @@ func isID(val []byte) bool {
 
 func isNull(val []byte) bool { return bytes.Equal(val, null) }
 
-// idOrNil returns id, or nil if it is not a valid id.
-func idOrNil(id []byte) wire.ID {
+// IDOrNil returns id, or nil if it is not a valid id.
+func IDOrNil(id []byte) wire.ID {
 	if isID(id) {
 		return id
 	}
@@ -233,5 +233,5 @@ func (c *codec) idOrNil(id []byte) wire.ID {
 	if c.o.AnyID {
 		return id
 	}
-	return idOrNil(id)
+	return IDOrNil(id)
 }

@@ -125,11 +125,7 @@ func (l *Library) Exists(name string) bool {
 	if _, ok := l.brought(name); ok {
 		return true
 	}
-	path := userFile(name)
-	if path == "" {
-		return false
-	}
-	_, err := os.Lstat(path)
+	_, err := os.Lstat(userFile(name))
 	return err == nil
 }
 
@@ -138,12 +134,11 @@ func (l *Library) Source(name string) []byte {
 	if b, ok := l.brought(name); ok {
 		return b
 	}
-	if path := userFile(name); path != "" {
-		if b, err := os.ReadFile(path); err == nil {
-			return b
-		}
+	b, err := os.ReadFile(userFile(name))
+	if err != nil {
+		return nil
 	}
-	return nil
+	return b
 }
 
 // Find returns the dialect of that name, from an embedded dialect file or from one in the user's configuration directory. If name is the

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -28,13 +29,14 @@ type Conn struct {
 	open    sync.WaitGroup // waits for running exchanges
 	pending int            // the number of running exchanges
 
-	mu       sync.Mutex
-	arrived  *sync.Cond
-	received bool // a message has arrived
-	probing  bool
-	queue    []arrival
-	held     int   // the number of bytes in queue
-	err      error // why the connection has ended, or nil while it is open
+	received atomic.Bool // a message has arrived
+
+	mu      sync.Mutex
+	arrived *sync.Cond
+	probing bool
+	queue   []arrival
+	held    int   // the number of bytes in queue
+	err     error // why the connection has ended, or nil while it is open
 }
 
 // arrival is a received message, or the error with which an exchange failed.
@@ -129,9 +131,9 @@ func (c *Conn) Close() error { return c.inner.Close() }
 // take passes a message to the running probe. It returns true if the user must not receive the message.
 func (c *Conn) take(msg []byte) bool {
 	c.tap(wire.Recv, msg)
+	c.received.Store(true)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.received = true
 	if !c.probing {
 		return false
 	}
@@ -176,11 +178,7 @@ func (c *Conn) Ended() error {
 }
 
 // HasReceived reports whether a message has arrived.
-func (c *Conn) HasReceived() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.received
-}
+func (c *Conn) HasReceived() bool { return c.received.Load() }
 
 // begin starts a probe, which from then on receives all responses.
 func (c *Conn) begin() {

@@ -132,14 +132,11 @@ func (c *Checker) connection(l *tape.Line) *connection {
 
 // message checks a message, or each message of a batch.
 func (c *Checker) message(ctx context.Context, k *connection, l *tape.Line) ([]validate.Problem, error) {
-	if l.Msg == nil {
-		return c.run(ctx, k, k.message(&c.shape, l, l.Bytes, nil))
-	}
+	whole := k.message(&c.shape, l, l.Payload(), nil)
 	elements, batch := match.Elements(&c.shape, l.Msg)
 	if !batch {
-		return c.run(ctx, k, k.message(&c.shape, l, l.Msg, nil))
+		return c.run(ctx, k, whole)
 	}
-	whole := k.message(&c.shape, l, l.Msg, nil)
 	whole.kind = kindBatch
 	whole.val["kind"] = kindBatch
 	parts, vals := []*view{}, []any{}

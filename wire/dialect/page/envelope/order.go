@@ -28,18 +28,6 @@ func (o *order) next() wire.ID {
 	return strconv.AppendInt(nil, o.last, 10)
 }
 
-// oldest returns the id of the oldest unanswered request, or nil. If remove is true, it removes the request.
-func (o *order) oldest(remove bool) wire.ID {
-	if len(o.open) == 0 {
-		return nil
-	}
-	id := o.open[0]
-	if remove {
-		o.open = o.open[1:]
-	}
-	return id
-}
-
 // inTurn returns the messages to write when msg, a response to the request with that id, is ready. last means that msg
 // is the final response.
 func (o *order) inTurn(id wire.ID, msg []byte, last bool) (due [][]byte) {
@@ -53,7 +41,7 @@ func (o *order) inTurn(id wire.ID, msg []byte, last bool) (due [][]byte) {
 		if delete(o.held, string(o.open[0])); !ready || !h.last {
 			break
 		}
-		o.oldest(true)
+		o.open = o.open[1:]
 	}
 	return due
 }

@@ -19,7 +19,7 @@ func (c *codec) message(raw []byte, m *wire.Message) error {
 	}
 	id, event := h.get(p.request.id), h.get(p.event.method)
 	if i := h.any(p.forbidden); i >= 0 {
-		*m = jsonrpc.Invalid(raw, idOrNil(id), "messages cannot have the member "+p.forbidden[i].name())
+		*m = jsonrpc.Invalid(raw, jsonrpc.IDOrNil(id), "messages cannot have the member "+p.forbidden[i].name())
 		return nil
 	}
 	if event != nil && c.isEvent(id) {
@@ -33,7 +33,7 @@ func (c *codec) message(raw []byte, m *wire.Message) error {
 		c.answered(raw, m)
 		return nil
 	}
-	*m = jsonrpc.Invalid(raw, idOrNil(id), "neither a request nor a response nor a notification")
+	*m = jsonrpc.Invalid(raw, jsonrpc.IDOrNil(id), "neither a request nor a response nor a notification")
 	return nil
 }
 
@@ -103,7 +103,7 @@ func (c *codec) requested(raw, method []byte, m *wire.Message) error {
 	}
 	name, ok := c.methods.Of(method)
 	if !ok {
-		*m = jsonrpc.Invalid(raw, idOrNil(id), "the method is not a string")
+		*m = jsonrpc.Invalid(raw, jsonrpc.IDOrNil(id), "the method is not a string")
 		return nil
 	}
 	params := notNull(c.unstyled(name, c.heads.get(c.plan.request.params), raw, c.plan.opening, false))
@@ -121,8 +121,13 @@ func (c *codec) answered(raw []byte, m *wire.Message) {
 	p, h := c.plan, &c.heads
 	id := h.get(p.response.id)
 	more := string(h.get(p.response.more)) == "true"
-	if p.names.IDs == "none" {
-		id = c.ours.oldest(!more)
+	if p.names.IDs == "none" { // the response is to the oldest request
+		if id = nil; len(c.ours.open) > 0 {
+			id = c.ours.open[0]
+		}
+		if id != nil && !more {
+			c.ours.open = c.ours.open[1:]
+		}
 	}
 	*m = wire.Message{Kind: wire.Response, ID: id, Raw: raw, Body: h.get(p.response.result), Final: p.response.more.head >= 0 || p.items || p.ends}
 	if more {
@@ -161,13 +166,6 @@ func (c *codec) failure(fail, raw []byte) *wire.Error {
 		e.Message = string(scan.Compact(nil, raw))
 	}
 	return e
-}
-
-func idOrNil(id []byte) wire.ID {
-	if t := scan.Type(id); t == 's' || t == 'n' {
-		return id
-	}
-	return nil
 }
 
 func notNull(val []byte) []byte {

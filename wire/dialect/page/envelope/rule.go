@@ -29,7 +29,7 @@ func (c *codec) byRule(r *load.Read, raw []byte, m *wire.Message, scope *program
 		}
 	}
 	if (r.Kind == "request" || r.Kind == "notification") && scan.Type(method) != 's' {
-		*m = jsonrpc.Invalid(raw, idOrNil(id), "the method is not a string")
+		*m = jsonrpc.Invalid(raw, jsonrpc.IDOrNil(id), "the method is not a string")
 		return nil
 	}
 	params = notNull(params)
