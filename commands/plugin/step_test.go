@@ -10,10 +10,10 @@ func TestSteps(t *testing.T) {
 	named := map[string]bool{"c": true}
 	results := map[string]json.RawMessage{"c": json.RawMessage(`{"$remote":{"id":"o1"}}`)}
 	for text, want := range map[string]string{
+		`{"destroy":"c"}`:                              `{"object_id":"o1"}`,
 		`{"call":"f","args":[1,{"$step":"c"}]}`:        `{"name":"f","args":[1,{"$remote":{"id":"o1"}}]}`,
 		`{"method":"get","on":"c","kwargs":{"a":1.0}}`: `{"object_id":"o1","method":"get","kwargs":{"a":1.0}}`,
-		`{"destroy":"c"}`:                    `{"object_id":"o1"}`,
-		`{"call":"f","args":[{"$on":"cb"}]}`: `{"name":"f","args":[null]}`,
+		`{"call":"f","args":[{"$on":"cb"}]}`:           `{"name":"f","args":[null]}`,
 	} {
 		s := &step{number: 1}
 		if err := s.read([]byte(text), named); err != nil {
