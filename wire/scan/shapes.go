@@ -39,11 +39,8 @@ const (
 // word is true if the string is known to consist of lower-case letters and digits. If see or text returns false, Valid does
 // not store the message. ascii is true if b is known to be ASCII without control characters.
 func (s *Shapes) Valid(b []byte, depth int, see func(b []byte) bool, text func(b []byte, word bool) bool) (ok, ascii bool) {
-	if s.missed > maxMissed && s.missed%sampleEvery != 0 || len(b) > maxShapeLength {
-		s.missed++
-		return Keys(b, depth, func(name []byte) { see(name) }, func(quoted []byte) { text(quoted, false) }) == nil, false
-	}
-	for n := range s.all {
+	again := (s.missed <= maxMissed || s.missed%sampleEvery == 0) && len(b) <= maxShapeLength // b is compared, and stored for later messages
+	for n := 0; again && n < len(s.all); n++ {
 		if ok, ascii = s.all[n].fits(b, text); ok {
 			s.missed = 0
 			for ; n > 0; n-- {
@@ -53,13 +50,11 @@ func (s *Shapes) Valid(b []byte, depth int, see func(b []byte) bool, text func(b
 		}
 	}
 	s.missed++
-	again := true
 	if Keys(b, depth, func(name []byte) { again = see(name) && again }, func(quoted []byte) { again = text(quoted, false) && again }) != nil {
 		return false, false
 	}
-	last := &s.all[maxShapes-1]
 	if again {
-		last.take(b)
+		s.all[maxShapes-1].take(b)
 	}
 	return true, false
 }
