@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -106,16 +107,14 @@ func (p *Program) compile(q *gojq.Query, opts []gojq.CompilerOption) (*gojq.Code
 // options returns gojq's options for o and the names of the variables, and sets p.vals.
 func (p *Program) options(o Options) (opts []gojq.CompilerOption, names []string, err error) {
 	named := map[string]any{}
-	for name, raw := range o.Vars {
-		v, err := Decode(raw)
+	for _, name := range slices.Sorted(maps.Keys(o.Vars)) {
+		v, err := Decode(o.Vars[name])
 		if err != nil {
 			return nil, nil, wire.NewFault(wire.Usage, "jq: the value of $"+name+" is not JSON: "+err.Error(), err)
 		}
 		named[name] = v
-		names = append(names, name)
+		names, p.vals = append(names, name), append(p.vals, v)
 	}
-	slices.Sort(names)
-	p.vals = wire.Map(names, func(name string) any { return named[name] })
 	if _, ok := named["ARGS"]; !ok {
 		names = append(names, "ARGS")
 		p.vals = append(p.vals, map[string]any{"named": named, "positional": []any{}})

@@ -47,8 +47,7 @@ func withoutModule(src string) string {
 // Program.Run.
 func (p *Paths) Of(ctx context.Context, in json.RawMessage) (pointers []string, err error) {
 	err = p.p.Run(ctx, in, func(out json.RawMessage) (bool, error) {
-		paths := scan.ReadArray(out, wire.DefaultMaxDepth)
-		for _, path, ok := paths.Next(); ok; _, path, ok = paths.Next() {
+		for path := range scan.Elements(out) {
 			pointer, err := pointerOf(path)
 			if err != nil {
 				return false, err
@@ -62,8 +61,7 @@ func (p *Paths) Of(ctx context.Context, in json.RawMessage) (pointers []string, 
 
 func pointerOf(path json.RawMessage) (string, error) {
 	var b strings.Builder
-	steps := scan.ReadArray(path, wire.DefaultMaxDepth)
-	for _, step, ok := steps.Next(); ok; _, step, ok = steps.Next() {
+	for step := range scan.Elements(path) {
 		switch scan.Type(step) {
 		case 's':
 			b.WriteString("/" + scan.Escape(scan.String(step)))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -83,9 +84,12 @@ func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests jso
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	results, errs := make([]json.RawMessage, len(names)), make(chan error, len(names))
+	results := make([]json.RawMessage, len(names))
+	var running sync.WaitGroup
+	var failing sync.Once
+	var failed error
 	for i, name := range names {
-		go func() {
+		running.Go(func() {
 			defer wire.Guard()
 			method, params := scan.String(scan.Get(asked[i], "method")), scan.Get(asked[i], "params")
 			err := wire.ErrUnsupported
@@ -95,17 +99,13 @@ func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests jso
 			if isUnanswered(err) {
 				err = c.flow.Unanswered(method, params)
 			}
-			errs <- err
-		}()
+			if err != nil {
+				failing.Do(func() { failed = err })
+				cancel()
+			}
+		})
 	}
-	var failed error
-	for range names {
-		if err := <-errs; err != nil && failed == nil {
-			failed = err
-			cancel()
-		}
-	}
-	if failed != nil {
+	if running.Wait(); failed != nil {
 		return nil, failed
 	}
 	var all scan.Object
