@@ -106,13 +106,12 @@ func builtins(w io.Writer) []gojq.CompilerOption {
 			return v
 		}),
 		gojq.WithFunction("stderr", 0, 0, func(v any, _ []any) any {
-			b := []byte(nil)
-			if s, ok := v.(string); ok {
-				b = []byte(s)
-			} else {
-				b, _ = gojq.Marshal(v)
+			text, ok := v.(string)
+			if !ok {
+				b, _ := gojq.Marshal(v)
+				text = string(b)
 			}
-			w.Write(b)
+			io.WriteString(w, text)
 			return v
 		}),
 	}

@@ -23,31 +23,27 @@ type Cursor struct {
 // ReadObject returns a cursor for the members of the object in b, which may have surrounding blanks. depth is the
 // maximum nesting, including the object itself.
 func ReadObject(b []byte, depth int) Cursor {
-	return open(b, Skip(b, 0), depth, '{', '}', noObject)
+	return open(b, Skip(b, 0), depth, '{', '}', noObject, false)
 }
 
 // ReadArray is like ReadObject, but for the elements of an array. Their keys are nil.
 func ReadArray(b []byte, depth int) Cursor {
-	return open(b, Skip(b, 0), depth, '[', ']', noArray)
+	return open(b, Skip(b, 0), depth, '[', ']', noArray, false)
 }
 
 // ReadObjectAt is like ReadObject, but for the object that starts at b[i]. It reads no bytes after the object. After
 // the last member, Pos returns where the object ends.
 func ReadObjectAt(b []byte, i, depth int) Cursor {
-	c := open(b, i, depth, '{', '}', noObject)
-	c.within = true
-	return c
+	return open(b, i, depth, '{', '}', noObject, true)
 }
 
 // ReadArrayAt is like ReadObjectAt, but for an array.
 func ReadArrayAt(b []byte, i, depth int) Cursor {
-	c := open(b, i, depth, '[', ']', noArray)
-	c.within = true
-	return c
+	return open(b, i, depth, '[', ']', noArray, true)
 }
 
-func open(b []byte, i, depth int, start, end byte, other fault) Cursor {
-	c := Cursor{b: b, i: i, depth: depth - 1, close: end, first: true}
+func open(b []byte, i, depth int, start, end byte, other fault, within bool) Cursor {
+	c := Cursor{b: b, i: i, depth: depth - 1, close: end, first: true, within: within}
 	switch {
 	case c.i >= len(b):
 		c.bad = cut

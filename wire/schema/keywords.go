@@ -182,11 +182,9 @@ func newPattern(text string) (*pattern, error) {
 	p := &pattern{text: text, size: len(text)}
 	var err error
 	if p.Regexp, err = regexp.Compile(text); err == nil {
-		if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
-			if prog, err := syntax.Compile(tree.Simplify()); err == nil {
-				p.size = len(prog.Inst)
-			}
-		}
+		tree, _ := syntax.Parse(text, syntax.Perl) // regexp.Compile has just done the same
+		prog, _ := syntax.Compile(tree.Simplify())
+		p.size = len(prog.Inst)
 		return p, nil
 	}
 	ecma, failed := regexp2.Compile(text, regexp2.ECMAScript, regexp2.Unicode, regexp2.OptionMaxBacktrackingStackSize(patternStack))
