@@ -141,13 +141,8 @@ func For(dialect string) (*Set, error) {
 func Has(dialect string) bool { return all.Named(dialect).Validation.Rules != "" }
 
 // Dialects returns the names of the embedded dialects with rules, in the order of all.Names.
-func Dialects() (names []string) {
-	for _, name := range all.Names() {
-		if Has(name) {
-			names = append(names, name)
-		}
-	}
-	return names
+func Dialects() []string {
+	return slices.DeleteFunc(all.Names(), func(name string) bool { return !Has(name) })
 }
 
 // Parse reads the TOML of a set and adds the rules of its base.

@@ -76,13 +76,8 @@ func (c *comparison) renamedProperties(x node, o, n map[string]any) map[string]b
 }
 
 // only returns the names in a that b does not have.
-func only(a, b map[string]any) (names []string) {
-	for _, name := range union(a, nil) {
-		if _, ok := b[name]; !ok {
-			names = append(names, name)
-		}
-	}
-	return names
+func only(a, b map[string]any) []string {
+	return slices.DeleteFunc(union(a, nil), func(name string) bool { _, ok := b[name]; return ok })
 }
 
 func required(m map[string]any, name string) bool { return contains(list(m, "required"), name) }

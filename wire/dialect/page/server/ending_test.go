@@ -50,6 +50,16 @@ func (h hooks) Respond(ctx context.Context, r dialect.Request) (json.RawMessage,
 	}
 }
 
+// dialectOf returns the dialect of a dialect file named x.
+func dialectOf(t *testing.T, page string) *codec.Dialect {
+	t.Helper()
+	p, err := load.Parse("x.toml", []byte("name = 'x'\n"+page))
+	testkit.OK(t, err)
+	d, err := codec.New(p, codec.Native{})
+	testkit.OK(t, err)
+	return d
+}
+
 // client is a client of a server with a dialect file.
 type client struct {
 	dialect.Caller
@@ -60,8 +70,7 @@ func (c client) Connection() *dialect.Connection { return &dialect.Connection{Co
 
 // A cancel or an unsubscribe that is handled before its request starts applies only to earlier requests.
 func TestEndingsThatAreHandledFirst(t *testing.T) {
-	p, err := load.Parse("x.toml", []byte(`
-name = "x"
+	d := dialectOf(t, `
 [serve.stop]
 notify = "halt"
 when = ".n == $params.n"
@@ -73,10 +82,7 @@ item.method = "tick"
 end = { notify = "untick", params = "{n: $params.n}" }
 [serve.subscribe.ticks]
 result = "0"
-`))
-	testkit.OK(t, err)
-	d, err := codec.New(p, codec.Native{})
-	testkit.OK(t, err)
+`)
 	for _, c := range []struct {
 		ending, params string
 		order          uint64 // order of the cancel; the requests have 5

@@ -6,9 +6,6 @@ import (
 	"testing"
 
 	"rpcx/wire/catalog"
-	"rpcx/wire/dialect/page/codec"
-	"rpcx/wire/dialect/page/load"
-	"rpcx/wire/testkit"
 )
 
 // described are hooks with a catalog.
@@ -20,16 +17,12 @@ func (described) Catalog() *catalog.Catalog {
 
 // The response to a GET of each path is made from the catalog, the hooks and the address of the request.
 func TestGets(t *testing.T) {
-	p, err := load.Parse("x.toml", []byte(`
-name = "x"
+	d := dialectOf(t, `
 [serve.get]
 "/about" = '{at: .url, name: $catalog.info.name, version: $version, hooks: $hooks}'
 "/nothing" = 'empty'
 "/fails" = 'error("no")'
-`))
-	testkit.OK(t, err)
-	d, err := codec.New(p, codec.Native{})
-	testkit.OK(t, err)
+`)
 	gets := New(d, described{}, nil).Gets(catalog.Info{Version: "1.2"})
 	if got := slices.Sorted(maps.Keys(gets)); !slices.Equal(got, []string{"/about", "/fails", "/nothing"}) {
 		t.Fatal(got)
