@@ -1,6 +1,7 @@
 package jq
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -36,6 +37,9 @@ func withGuard() gojq.CompilerOption {
 	})
 }
 
+// mostInput is the maximum size of the input of some steps; for all others, it is maxStep.
+var mostInput = map[string]int{"parts": maxParts, "match": maxMatched}
+
 func inputFits(how string, v any) error {
 	switch how {
 	case "never":
@@ -47,12 +51,8 @@ func inputFits(how string, v any) error {
 		return nil
 	case "transpose":
 		return transposeFits(v)
-	case "parts":
-		return within(v, maxParts)
-	case "match":
-		return within(v, maxMatched)
 	}
-	return within(v, maxStep)
+	return within(v, cmp.Or(mostInput[how], maxStep))
 }
 
 func pairFits(how string, left, right any) error {
@@ -88,12 +88,7 @@ func pairFits(how string, left, right any) error {
 	return nil
 }
 
-func bothFit(left, right any) error {
-	if err := within(left, maxStep); err != nil {
-		return err
-	}
-	return within(right, maxStep)
-}
+func bothFit(left, right any) error { return cmp.Or(within(left, maxStep), within(right, maxStep)) }
 
 func productFits(left, right any) error {
 	if text, ok := left.(string); ok {
@@ -139,9 +134,8 @@ func transposeFits(v any) error {
 	rows, _ := v.([]any)
 	widest := 0
 	for _, row := range rows {
-		if cells, ok := row.([]any); ok {
-			widest = max(widest, len(cells))
-		}
+		cells, _ := row.([]any)
+		widest = max(widest, len(cells))
 	}
 	if widest*len(rows)*wordSize > maxStep {
 		return errStep
