@@ -16,20 +16,16 @@ func (c *comparison) catalogs() {
 	if o, n := text(c.old, "dialect"), text(c.now, "dialect"); o != n && o != "" && n != "" {
 		c.add("dialect-changed", root.at("dialect"), "the dialect was %s and is now %s", o, n)
 	}
-	c.info(member(c.old, "info"), member(c.now, "info"), root.at("info"))
+	for _, what := range []string{"name", "version", "description"} {
+		if o, n := text(member(c.old, "info"), what), text(member(c.now, "info"), what); o != n {
+			c.add(what+"-changed", root.at("info", what), "the peer's %s was %s and is now %s", what, quote(o), quote(n))
+		}
+	}
 	c.lists("method", "method", list(c.old, "methods"), list(c.now, "methods"), root.at("methods"), isRenamedMethod, c.oneMethod)
 	c.lists("class", "class", list(c.old, "classes"), list(c.now, "classes"), root.at("classes"), nil, c.oneClass)
 	c.method = ""
 	c.constants(member(c.old, "constants"), member(c.now, "constants"), root.at("constants"))
 	c.extra(c.old, c.now, root)
-}
-
-func (c *comparison) info(o, n map[string]any, p place) {
-	for _, what := range []string{"name", "version", "description"} {
-		if a, b := text(o, what), text(n, what); a != b {
-			c.add(what+"-changed", p.at(what), "the peer's %s was %s and is now %s", what, quote(a), quote(b))
-		}
-	}
 }
 
 // extra compares the members that only the dialect interprets. skip names members that are compared elsewhere.

@@ -20,7 +20,13 @@ func (c *comparison) oneMethod(o, n map[string]any, p place) {
 	c.effects(list(o, "effects"), list(n, "effects"), p.at("effects"))
 	c.hints(member(o, "hints"), member(n, "hints"), p.at("hints"))
 	c.hints(promised(o), promised(n), p.at("extra", catalog.Annotations))
-	c.cache(member(o, "cache"), member(n, "cache"), p.at("cache"))
+	before, after := seconds(member(o, "cache")["max-age"]), seconds(member(n, "cache")["max-age"])
+	switch at := p.at("cache", "max-age"); {
+	case before < after:
+		c.add("cache-longer", at, "its result may be cached for %v s instead of %v s", after, before)
+	case before > after:
+		c.add("cache-shorter", at, "its result may be cached for %v s instead of %v s", after, before)
+	}
 	c.schema(o["params"], n["params"], p.at("params"), input)
 	c.schema(o["result"], n["result"], p.at("result"), output)
 	c.byMember(member(o, "events"), member(n, "events"), p.at("events"), "event", func(_ string, a, b any, at place) { c.schema(a, b, at, output) })
@@ -69,16 +75,6 @@ func (c *comparison) hints(o, n map[string]any, p place) {
 		case !promise || a != nil && b != nil:
 			c.add("hint-changed", at, "the hint %s was %s and is now %s", name, brief(a), brief(b))
 		}
-	}
-}
-
-func (c *comparison) cache(o, n map[string]any, p place) {
-	a, b := seconds(o["max-age"]), seconds(n["max-age"])
-	switch at := p.at("max-age"); {
-	case a < b:
-		c.add("cache-longer", at, "its result may be cached for %v s instead of %v s", b, a)
-	case a > b:
-		c.add("cache-shorter", at, "its result may be cached for %v s instead of %v s", b, a)
 	}
 }
 
