@@ -17,10 +17,7 @@ func BenchmarkComputed(b *testing.B) {
 		{`.text | ascii_upcase`, `{"number":12345,"price":1.50,"text":"` + strings.Repeat("x", 1900) + `"}`},
 		{`[.items[] | .a] | add`, `{"number":12345,"price":1.50,"items":[` + strings.Join(items, ",") + `]}`},
 	} {
-		p, err := Compile(c.src, Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		p := compiled(b, c.src, Options{})
 		b.Run(c.src, func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(c.in)))

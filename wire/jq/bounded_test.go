@@ -15,11 +15,7 @@ import (
 )
 
 func foreign(t testing.TB, src string) *Program {
-	p, err := Compile(src, Options{Foreign: true})
-	if err != nil {
-		t.Fatalf("%s: %v", src, err)
-	}
-	return p
+	return compiled(t, src, Options{Foreign: true})
 }
 
 func printedWithin(ctx context.Context, p *Program, limit time.Duration, in string) (string, error) {

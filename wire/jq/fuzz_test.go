@@ -75,8 +75,7 @@ func FuzzPathEqualsGojq(f *testing.F) {
 		src := paths[uint(i)%uint(len(paths))]
 		want, wantErr, err := slow(src, in)
 		testkit.OK(t, err)
-		p, err := Compile(src, Options{})
-		testkit.OK(t, err)
+		p := compiled(t, src, Options{})
 		got, err := run(t.Context(), p, string(in))
 		gotErr := ""
 		if err != nil {

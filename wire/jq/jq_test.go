@@ -9,17 +9,21 @@ import (
 	"time"
 
 	"rpcx/wire"
-	"rpcx/wire/testkit"
 )
+
+func compiled(t testing.TB, src string, o Options) *Program {
+	t.Helper()
+	p, err := Compile(src, o)
+	if err != nil {
+		t.Fatalf("%s: %v", src, err)
+	}
+	return p
+}
 
 // outputs runs src on in and returns its output as lines.
 func outputs(t *testing.T, o Options, src, in string) (string, error) {
 	t.Helper()
-	p, err := Compile(src, o)
-	if err != nil {
-		t.Fatalf("Compile(%s): %v", src, err)
-	}
-	return run(t.Context(), p, in)
+	return run(t.Context(), compiled(t, src, o), in)
 }
 
 func run(ctx context.Context, p *Program, in string) (string, error) {
@@ -158,8 +162,7 @@ func TestTruth(t *testing.T) {
 		{`1, error("never reached")`, `1`, true},
 	}
 	for _, tt := range tests {
-		p, err := Compile(tt.src, Options{})
-		testkit.OK(t, err)
+		p := compiled(t, tt.src, Options{})
 		if got, err := p.Truth(t.Context(), json.RawMessage(tt.in)); got != tt.want || err != nil {
 			t.Errorf("%s on %s: %v, %v", tt.src, tt.in, got, err)
 		}
@@ -184,8 +187,7 @@ func TestFuncs(t *testing.T) {
 			return nil, ctx.Err()
 		}},
 	}}
-	p, err := Compile(`.x | add2(1, 2; "b"), (try throw({a:1}) catch .data.a), (try huge catch .), (. as $__rpcx_run | add2(3;4))`, o)
-	testkit.OK(t, err)
+	p := compiled(t, `.x | add2(1, 2; "b"), (try throw({a:1}) catch .data.a), (try huge catch .), (. as $__rpcx_run | add2(3;4))`, o)
 	ctx := context.WithValue(t.Context(), keyType{}, "run")
 	got, err := run(ctx, p, `{"x":0}`)
 	if want := "[\"run\",0,1,\"b\"]\n[\"run\",0,2,\"b\"]\n1\n\"text\"\n[\"run\",0,3,4]"; got != want || err != nil {
@@ -206,8 +208,7 @@ func TestFuncs(t *testing.T) {
 }
 
 func TestEndlessLoopEndsWithContext(t *testing.T) {
-	p, err := Compile(`[repeat(1)]`, Options{})
-	testkit.OK(t, err)
+	p := compiled(t, `[repeat(1)]`, Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := run(ctx, p, `0`); !errors.Is(err, context.DeadlineExceeded) {
@@ -216,8 +217,7 @@ func TestEndlessLoopEndsWithContext(t *testing.T) {
 }
 
 func TestYieldStops(t *testing.T) {
-	p, err := Compile(`1, 2, error("no")`, Options{})
-	testkit.OK(t, err)
+	p := compiled(t, `1, 2, error("no")`, Options{})
 	n, stop := 0, errors.New("stop")
 	for _, want := range []error{nil, stop} {
 		n = 0
@@ -229,10 +229,7 @@ func TestYieldStops(t *testing.T) {
 }
 
 func benchmarkRun(b *testing.B, src, in string) {
-	p, err := Compile(src, Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := compiled(b, src, Options{})
 	msg := json.RawMessage(in)
 	b.SetBytes(int64(len(in)))
 	b.ReportAllocs()

@@ -49,10 +49,7 @@ func TestNeed(t *testing.T) {
 		`[$v | .a]`:                                             {"", all},
 		`[$value]`:                                              {"", ""},
 	} {
-		p, err := Compile(src, Options{Declared: []string{"v", "value"}})
-		if err != nil {
-			t.Fatalf("%s: %v", src, err)
-		}
+		p := compiled(t, src, Options{Declared: []string{"v", "value"}})
 		got := [2]string{said(p.need), ""}
 		for _, v := range p.vars {
 			if v.name == "v" && strings.Contains(strings.ReplaceAll(src, "$value", ""), "$v") {
@@ -102,10 +99,7 @@ func TestNeedSameOutputs(t *testing.T) {
 			`[.a.z, .a.b[1].y, .b]`, `.a.z, .a`, `select(.a.z == 1) | .a.nosuch.deeper`, `.a.b.c`, `select(.a.z.y.x)`, `[.a.b[-1].c, .a.b[1]?]`, `.a[0].x`, `select(.[0] == 7)`, `select(.[0])`, `[has(0)]`, `(.a // .b), $v.a`,
 			`{x: (if .nosuch then 1 elif .a then 2 elif .pad then 3 end)}`, `{x: (if .nosuch? then 1 elif .fail? then 2 elif .why? then 3 else 4 end)}`, `[(if .c? then . else .pad? end) == 1]`,
 		} {
-			p, err := Compile(src, Options{Declared: []string{"v"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := compiled(t, src, Options{Declared: []string{"v"}})
 			whole := *p
 			whole.need, whole.plan, whole.vars = nil, nil, []declared{{"v", nil}}
 			if len(p.vars) == 0 {

@@ -36,15 +36,13 @@ func TestPathIsFollowedInTheText(t *testing.T) {
 		`.a.b.c`:             ``,
 		`.a.b[-1].c.d`:       ``,
 	} {
-		p, err := Compile(src, Options{})
-		testkit.OK(t, err)
+		p := compiled(t, src, Options{})
 		got, ok := p.Path(json.RawMessage(in))
 		if string(got) != want || ok != (want != "") {
 			t.Errorf("%s: got %s, %v; want %s", src, got, ok, want)
 		}
 	}
-	odd, err := Compile(`.[-1].a`, Options{})
-	testkit.OK(t, err)
+	odd := compiled(t, `.[-1].a`, Options{})
 	for in, want := range map[string]string{
 		`[{"a":1,"\u0062":2}]`:   `1`,
 		`[{"a":1,"\u0061":2}]`:   `2`,

@@ -51,10 +51,7 @@ func TestPlan(t *testing.T) {
 		`@base64 "\(.a)"`:             false,
 		`{a: 1}[]`:                    false,
 	} {
-		p, err := Compile(src, Options{Vars: map[string]json.RawMessage{"v": json.RawMessage(`[1]`)}})
-		if err != nil {
-			t.Fatalf("%s: %v", src, err)
-		}
+		p := compiled(t, src, Options{Vars: map[string]json.RawMessage{"v": json.RawMessage(`[1]`)}})
 		if p.path != nil || (p.plan != nil) != planned {
 			t.Errorf("%s: has a plan: %v", src, !planned)
 		}

@@ -19,10 +19,7 @@ func TestRandomProgramsHaveTheSameOutput(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(seed, 1))
 		src := randomProgram(r, 3)
-		p, err := Compile(src, Options{Vars: map[string]json.RawMessage{"v": json.RawMessage(randomValue(r, 1))}})
-		if err != nil {
-			t.Fatalf("%s: %v", src, err)
-		}
+		p := compiled(t, src, Options{Vars: map[string]json.RawMessage{"v": json.RawMessage(randomValue(r, 1))}})
 		some, whole := *p, *p
 		some.plan = nil
 		whole.need, whole.asIs, whole.plan = nil, false, nil

@@ -87,7 +87,7 @@ func TestSelectedValuesKeepTheirText(t *testing.T) {
 		in := "[" + strings.Join(parts, ",") + "]"
 		want := `{"all":` + in + `,"first":[` + strings.Join(parts, ",") + "]}"
 		for _, raw := range []string{in, `{"x":{"z":1},"x":` + in + `}`} {
-			if got := ran(t, compiledProgram(t, `(.x? // .) | {first: [.[] | (.z, .) | objects], all: .}`), raw); !strings.HasPrefix(got, want) {
+			if got := ran(t, compiled(t, `(.x? // .) | {first: [.[] | (.z, .) | objects], all: .}`, Options{}), raw); !strings.HasPrefix(got, want) {
 				t.Errorf("%s:\n got %s\nwant %s", raw, got, want)
 			}
 		}
@@ -103,11 +103,4 @@ func TestDecodedIsApart(t *testing.T) {
 	if got := string(Encode(v)); got != `{"a":["text",1.50]}` {
 		t.Error(got)
 	}
-}
-
-func compiledProgram(t *testing.T, src string) *Program {
-	t.Helper()
-	p, err := Compile(src, Options{})
-	testkit.OK(t, err)
-	return p
 }
