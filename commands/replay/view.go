@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"regexp"
@@ -64,7 +65,11 @@ func (o *replayOptions) view(ctx context.Context, run *env.Env, file string) err
 	case o.form == "har":
 		return tapeview.HAR(ctx, &run.Out, r, env.Version(), vo)
 	}
-	return tapeview.Show(ctx, &run.Out, r, tapeview.ShowOptions{Options: vo, Width: width(run), Color: run.Stdout.Color})
+	columns, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil || columns < 1 {
+		columns = tapeview.DefaultWidth
+	}
+	return tapeview.Show(ctx, &run.Out, r, tapeview.ShowOptions{Options: vo, Width: cmp.Or(run.Stdout.Width, columns), Color: run.Stdout.Color})
 }
 
 // viewOptions compiles the expressions that select messages.
@@ -95,16 +100,4 @@ func ownShape(dialect string) func(msg []byte) wire.Message {
 		return s.Own.Read
 	}
 	return nil
-}
-
-// width returns the width of the terminal, or COLUMNS.
-func width(run *env.Env) int {
-	if run.Stdout.Width > 0 {
-		return run.Stdout.Width
-	}
-	n, err := strconv.Atoi(os.Getenv("COLUMNS"))
-	if err != nil || n < 1 {
-		return tapeview.DefaultWidth
-	}
-	return n
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"rpcx/commands/request"
@@ -51,14 +52,10 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 	for _, method := range now.Methods {
 		of(method.Name)
 	}
-	breaking := 0
 	for i := range found {
 		p := &found[i]
 		p.Source = name
 		p.Warning = p.Level != versions.Breaking || o.allow == "breaking"
-		if !p.Warning {
-			breaking++
-		}
 		r.into(of(p.Method), p)
 		if err := r.print(p); err != nil {
 			return err
@@ -67,11 +64,11 @@ func (o *validateOptions) versions(ctx context.Context, r *outcome, args []strin
 	for _, c := range cases {
 		r.add(c)
 	}
-	return r.write(r.sumVersions(found, breaking, name, o.against))
+	return r.write(r.sumVersions(found, name, o.against))
 }
 
 // sumVersions prints the number of differences of each class.
-func (r *outcome) sumVersions(found []validate.Problem, breaking int, now, against string) error {
+func (r *outcome) sumVersions(found []validate.Problem, now, against string) error {
 	var words []string
 	for _, class := range versions.Classes {
 		n := 0
@@ -88,7 +85,7 @@ func (r *outcome) sumVersions(found []validate.Problem, breaking int, now, again
 	switch {
 	case len(found) == 0:
 		r.run.Console.Note(now + " does not differ from " + against)
-	case breaking > 0:
+	case slices.ContainsFunc(found, func(p validate.Problem) bool { return !p.Warning }):
 		return wire.NewFault(wire.Expectation, text, nil).WithHint("--allow breaking prints the differences without failing")
 	default:
 		r.run.Console.Note(text)
