@@ -20,13 +20,11 @@ const maxReadAtOnce = 32
 
 // feed turns each line of stdin into a job until the batch's context ends, and waits until all jobs are printed.
 func (r *reader) feed() error {
-	each := func() error { return env.EachLineAhead(r.ctx, r.startRead, r.take) }
+	defer r.finish()
 	if r.b.lines != nil {
-		each = r.feedHandshake
+		return r.feedHandshake()
 	}
-	err := each()
-	r.finish()
-	return err
+	return env.EachLineAhead(r.ctx, r.startRead, r.take)
 }
 
 // feedHandshake is like feed, but for a batch whose first lines may be the dialect's handshake. It sends the

@@ -2,6 +2,7 @@ package finding
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,7 +46,7 @@ type attempt struct {
 	sent      []*step
 	// unanswered are the sent steps without a response on this connection.
 	unanswered map[*step]bool
-	family     family
+	family     string // see familyOf
 	weak       *verdict
 	foreign    bool // the peer responded in another framing
 }
@@ -128,7 +129,7 @@ func (a *attempt) skips(s *step) bool {
 	case s.listing != nil:
 		return a.weak == nil || a.weak.described || a.weak.catalog != nil
 	}
-	return a.family != anyFamily && familyOf(s.msg) != a.family
+	return a.family != "" && familyOf(s.msg) != a.family
 }
 
 // await reads until s has a response, the connection ends or the timeout expires. s may be nil.
@@ -238,9 +239,7 @@ func (a *attempt) notice(msg json.RawMessage) (framing string) {
 		framing, _ = unframed(a.link.received, a.p.Session.Transport.NoiseLimit)
 		a.foreign = framing != a.at.Framing && (framing != "concat" || a.at.Framing != "line")
 	}
-	if f := familyOf(msg); f != anyFamily {
-		a.family = f
-	}
+	a.family = cmp.Or(familyOf(msg), a.family)
 	return framing
 }
 

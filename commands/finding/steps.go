@@ -66,23 +66,16 @@ func (s *step) rank() int {
 	return 1
 }
 
-// family is the form of messages that a peer understands: with or without the member "jsonrpc".
-type family byte
-
-const (
-	anyFamily family = iota
-	tagged           // JSON-RPC 2.0
-	untagged
-)
-
-func familyOf(msg json.RawMessage) family {
+// familyOf returns the form of messages that a peer understands: "tagged" with the member "jsonrpc", "untagged" without it,
+// or "" if msg does not show the form.
+func familyOf(msg json.RawMessage) string {
 	switch {
 	case scan.Type(msg) != 'o':
-		return anyFamily
+		return ""
 	case scan.Get(msg, "jsonrpc") != nil:
-		return tagged
+		return "tagged"
 	}
-	return untagged
+	return "untagged"
 }
 
 // answeredBy reports whether msg answers s: one of its members is the id of s.

@@ -44,9 +44,7 @@ func ParseArguments(words []string, o Options) (Arguments, error) {
 	if list != nil {
 		a.Args = scan.ArrayOf(list...)
 	}
-	if p.built != nil {
-		a.Kwargs = p.built.json()
-	}
+	a.Kwargs = p.params.json()
 	for at, hook := range p.funcs {
 		wire.Put(&a.Funcs, "/kwargs"+at, hook)
 	}

@@ -118,7 +118,7 @@ func (p *parser) check(r Result) error {
 // shows this if another member selects the alternative of the schema. reread reports whether it changed a value.
 func (p *parser) reread(r *Result, err error) bool {
 	m, ok := errors.AsType[*schema.Mismatch](err)
-	if !ok || m.Rule != "type" || p.built == nil {
+	if !ok || m.Rule != "type" {
 		return false
 	}
 	i := slices.Index(p.texts, m.Pointer)
@@ -146,11 +146,8 @@ func misfit(err error, arg string) *wire.Fault {
 		return wire.NewFault(wire.Usage, subject+": "+err.Error(), &ArgError{Arg: arg, Err: err})
 	}
 	f := fault(fmt.Sprintf("%s: %s (schema rule %q)", subject, m, m.Rule), arg, "--no-check sends it anyway")
-	if m.Rule == "required" && m.Given == "" && len(m.Value) <= maxExample {
-		example := scan.AppendQuoted(nil, m.Property)
-		if m.Value != nil {
-			f.Hint = "for example " + exampleOf(m, string(example)+":"+string(m.Value))
-		}
+	if m.Rule == "required" && m.Given == "" && m.Value != nil && len(m.Value) <= maxExample {
+		f.Hint = "for example " + exampleOf(m, string(scan.AppendQuoted(nil, m.Property))+":"+string(m.Value))
 	}
 	return f
 }

@@ -86,22 +86,22 @@ func IsTyped(arg string) bool {
 // operators are in matching order: none begins with an earlier one.
 var operators = []string{":=", "@=", ":@=", "@on=", "="}
 
-// splitKey splits KEY OP VALUE. op is "" for a bare word. splitKey matches ^[A-Za-z_$][^=:@{}"\s]*(:=|@=|:@=|@on=|=)
+// splitKey splits KEY OP VALUE. A bare word is the value; its key and op are "". splitKey matches ^[A-Za-z_$][^=:@{}"\s]*(:=|@=|:@=|@on=|=)
 // without compiling a regular expression.
 func splitKey(arg string) (key, op, value string) {
 	if arg == "" || !strings.ContainsRune("_$", rune(arg[0])) && (arg[0]|0x20 < 'a' || arg[0]|0x20 > 'z') {
-		return "", "", ""
+		return "", "", arg
 	}
 	end := strings.IndexAny(arg, "=:@{}\"\t\n\f\r ")
 	if end < 0 {
-		return "", "", ""
+		return "", "", arg
 	}
 	for _, op := range operators {
 		if value, ok := strings.CutPrefix(arg[end:], op); ok {
 			return arg[:end], op, value
 		}
 	}
-	return "", "", ""
+	return "", "", arg
 }
 
 // Parse parses the words after METHOD of call and subscribe ("Parameters" in the manual). Errors are usage Faults that
@@ -118,10 +118,7 @@ func Parse(ctx context.Context, args []string, o Options) (Result, error) {
 			}
 		}
 	}
-	r := Result{Params: p.whole, Funcs: p.funcs}
-	if p.built != nil {
-		r.Params = p.built.json()
-	}
+	r := Result{Params: p.params.json(), Funcs: p.funcs}
 	err := p.check(r)
 	for p.reread(&r, err) {
 		err = p.check(r)
@@ -134,14 +131,13 @@ func Parse(ctx context.Context, args []string, o Options) (Result, error) {
 
 // A parser is the state of one run of Parse.
 type parser struct {
-	ctx   context.Context
-	args  []string
-	o     Options
-	whole json.RawMessage // params that keys do not change, or nil
-	built *node           // params that keys build or change, or nil
-	funcs map[string]string
-	stdin string   // the word that has read stdin, or ""
-	texts []string // the places of key=text values
+	ctx    context.Context
+	args   []string
+	o      Options
+	params node // without a value if they are missing
+	funcs  map[string]string
+	stdin  string   // the word that has read stdin, or ""
+	texts  []string // the places of key=text values
 }
 
 // readBare reads the words other than KEY OP VALUE.
@@ -163,16 +159,14 @@ func (p *parser) readBare() error {
 	}
 	one, keys := scan.Type(values[0]), len(p.args) > len(bare)
 	switch {
-	case len(bare) == 1 && one == 'o' && keys:
-		p.built = &node{raw: values[0]}
-	case keys:
+	case keys && (len(bare) > 1 || one != 'o'):
 		first := p.args[bare[0]]
 		return fault(fmt.Sprintf("key=value is merged into an object, but %s is not an object", clip(first)), first,
 			"give all params by name, or all by position")
 	case len(bare) == 1 && (one == 'o' || one == 'a' || p.o.Value):
-		p.whole = values[0]
+		p.params.raw = values[0]
 	default:
-		p.whole = scan.ArrayOf(values...)
+		p.params.raw = scan.ArrayOf(values...)
 	}
 	return nil
 }
@@ -237,11 +231,7 @@ func (p *parser) mended() []string {
 	}
 	args := slices.Clone(p.args)
 	for i, arg := range args {
-		key, op, value := splitKey(arg)
-		text := value
-		if op == "" {
-			text = arg
-		}
+		key, op, text := splitKey(arg)
 		if !utf8.ValidString(arg) {
 			return nil
 		}
@@ -256,7 +246,7 @@ func (p *parser) mended() []string {
 		case !ok:
 			return nil // the meaning is unclear
 		case op == ":=" && better[0] == '"':
-			args[i] = key + "=" + value
+			args[i] = key + "=" + text
 		case op == "" || op == ":=":
 			args[i] = key + op + better
 		}

@@ -34,9 +34,6 @@ func rejoined(args []string) []string {
 // joinedJSON returns how many words form one JSON object or array, and these words joined.
 func joinedJSON(words []string) (n int, whole string) {
 	key, op, value := splitKey(words[0])
-	if op == "" {
-		value = words[0]
-	}
 	if op != "" && op != ":=" || !looksStructured(value) {
 		return 0, ""
 	}

@@ -53,10 +53,8 @@ var (
 // parsePath splits a key into names and, for [], schema.Append. a.b nests, and \. and \[ are literal.
 func parsePath(key string) (path []string, err error) {
 	for part := range strings.SplitSeq(escapes.Replace(key), ".") {
-		name, brackets := part, ""
-		if i := strings.IndexByte(part, '['); i >= 0 {
-			name, brackets = part[:i], part[i:]
-		}
+		i := strings.IndexByte(part+"[", '[')
+		name, brackets := part[:i], part[i:]
 		switch rest := strings.ReplaceAll(brackets, "[]", ""); {
 		case name == "":
 			return nil, fmt.Errorf("the key %s has an empty name", strconv.Quote(key))

@@ -31,10 +31,7 @@ func (p *parser) readKey(i int) error {
 	if err != nil {
 		return err
 	}
-	if p.built == nil {
-		p.built = &node{}
-	}
-	pointer, err := p.built.set(path, v, arg)
+	pointer, err := p.params.set(path, v, arg)
 	if err != nil {
 		return fault("parameter "+clip(arg)+": "+err.Error(), arg, "give each key once")
 	}

@@ -103,12 +103,8 @@ type ruleCheck struct {
 }
 
 func newRuleCheck(run *env.Env, set *rules.Set, disable []string) (*ruleCheck, error) {
-	c := &ruleCheck{set: set, many: map[string]int{}}
-	for _, name := range disable {
-		if _, err := set.Rule(name); err == nil {
-			c.disabled = append(c.disabled, name)
-		}
-	}
+	other := func(name string) bool { return !slices.Contains(namesOf(set), name) }
+	c := &ruleCheck{set: set, disabled: slices.DeleteFunc(slices.Clone(disable), other), many: map[string]int{}}
 	var err error
 	c.Checker, err = rules.New(set, c.disabled, func(rule, reason string) {
 		run.Verbose("the rule " + rule + " cannot be applied to a message: " + reason)
