@@ -80,11 +80,7 @@ func (j *job) parse(scalar bool) error {
 func (b *batch) dryRun(ctx context.Context) error {
 	var preview func(dialect.Op) (wire.Message, error)
 	var refused error
-	each := func(take func(n int64, line []byte) error) error { return env.EachLine(ctx, take) }
-	if b.lines != nil {
-		each = b.lines.Each
-	}
-	err := each(func(n int64, line []byte) error {
+	err := cmp.Or(b.lines, env.NewLines(ctx)).Each(func(n int64, line []byte) error {
 		j := &job{}
 		j.set(n, line)
 		b.read(ctx, j)

@@ -214,7 +214,12 @@ func (a *attempt) judge(msg json.RawMessage) (answers *step, v *verdict) {
 			answers, request = s, s.msg
 		}
 	}
-	framing := a.notice(msg)
+	framing := ""
+	if a.at.IsBytes() {
+		framing, _ = unframed(a.link.received, a.p.Session.Transport.NoiseLimit)
+		a.foreign = framing != a.at.Framing && (framing != "concat" || a.at.Framing != "line")
+	}
+	a.family = cmp.Or(familyOf(msg), a.family)
 	var own []*step
 	for _, s := range a.p.all {
 		switch {
@@ -231,16 +236,6 @@ func (a *attempt) judge(msg json.RawMessage) (answers *step, v *verdict) {
 		return answers, &verdict{dialect: own[0].name, framing: framing, catalog: list}
 	}
 	return answers, nil
-}
-
-// notice records the kind of the peer's messages and returns their framing.
-func (a *attempt) notice(msg json.RawMessage) (framing string) {
-	if a.at.IsBytes() {
-		framing, _ = unframed(a.link.received, a.p.Session.Transport.NoiseLimit)
-		a.foreign = framing != a.at.Framing && (framing != "concat" || a.at.Framing != "line")
-	}
-	a.family = cmp.Or(familyOf(msg), a.family)
-	return framing
 }
 
 // list returns the catalog in the result of a listing step, or nil, and stores it.

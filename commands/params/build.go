@@ -126,16 +126,11 @@ func renamed(obj json.RawMessage, from, to string) json.RawMessage {
 
 // where returns a path as the user would type it.
 func where(path []string) string {
-	var b strings.Builder
-	for i, s := range path {
-		switch {
-		case s == schema.Append:
-			b.WriteString("[]")
-		case i > 0:
-			b.WriteString("." + s)
-		default:
-			b.WriteString(s)
+	parts := wire.Map(path, func(s string) string {
+		if s == schema.Append {
+			return "[]"
 		}
-	}
-	return b.String()
+		return "." + s
+	})
+	return strings.Join(parts, "")[1:] // a path begins with a name
 }

@@ -76,12 +76,9 @@ func clip(word string) string {
 
 // Shown returns word with its secrets redacted.
 func Shown(word string) string {
-	switch key, op, value := splitKey(word); {
-	case op == "":
-		return string(redact.JSON([]byte(word)))
-	case redact.SecretName(key):
+	key, op, value := splitKey(word)
+	if redact.SecretName(key) {
 		return key + op + "…"
-	default:
-		return key + op + string(redact.JSON([]byte(value)))
 	}
+	return key + op + string(redact.JSON([]byte(value)))
 }

@@ -122,7 +122,13 @@ func execute(ctx context.Context, run *env.Env, o *replayOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := o.giveDialect(); err != nil {
+	if o.conn.Dialect != "" { // perhaps a file; the tape contains only the dialect's name
+		_, err = all.Lookup(o.conn.Dialect)
+	}
+	if o.listen != "" && err == nil {
+		_, err = session.ParseEndpoint(o.listen, o.conn.Dialect)
+	}
+	if err != nil {
 		return err
 	}
 	if o.views() {
@@ -227,17 +233,6 @@ func setting(s string) (name string, val json.RawMessage, err error) {
 		return "", nil, wire.NewFault(wire.Usage, "--fill: the value of "+bare+" is not valid JSON: "+err.Error(), err)
 	}
 	return bare, scan.Trim([]byte(text)), nil
-}
-
-// giveDialect reads a dialect file that the command names by path. The tape contains only the dialect's name.
-func (o *replayOptions) giveDialect() (err error) {
-	if o.conn.Dialect != "" {
-		_, err = all.Lookup(o.conn.Dialect)
-	}
-	if o.listen != "" && err == nil {
-		_, err = session.ParseEndpoint(o.listen, o.conn.Dialect)
-	}
-	return err
 }
 
 // endpoint parses the endpoint for the tape. The tape supplies a missing dialect.

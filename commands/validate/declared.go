@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
 	"rpcx/commands/options"
 	"rpcx/commands/request"
@@ -42,7 +43,7 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 	case j.shared.HasReceived():
 	case j.shared.Ended() != nil:
 		return cmp.Or(err, j.shared.Ended())
-	case unreached(err): // over HTTP, the first exchange shows this
+	case outOfReach(err): // over HTTP, the first exchange shows this
 		return err
 	}
 	switch {
@@ -71,10 +72,10 @@ func (j *peerChecker) declares(ctx context.Context, discovery string) error {
 	return nil
 }
 
-// unreached reports whether err means that rpcx could not reach the peer.
-func unreached(err error) bool {
-	f := wire.AsFault(err)
-	return f != nil && (f.Unreached || f.Kind == wire.Unreachable || f.Kind == wire.Auth)
+// outOfReach reports whether err means that rpcx could not reach the peer, or is of one of the other kinds.
+func outOfReach(err error, others ...wire.FaultKind) bool {
+	f := cmdline.Worst(err)
+	return f != nil && (f.Unreached || slices.Contains(append(others, wire.Unreachable, wire.Auth), f.Kind))
 }
 
 // undescribed skips the rules about the peer's own catalog.

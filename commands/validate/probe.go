@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"rpcx/commands/cmdline"
 	"rpcx/format"
 	"rpcx/format/report"
 	"rpcx/wire"
@@ -132,17 +131,11 @@ func (j *peerChecker) sum(err error) error {
 	}
 	j.noteSkipped()
 	first := cmp.Or(err, j.probeError)
-	if j.r.count.failed > 0 && lost(first) {
+	if j.r.count.failed > 0 && outOfReach(first, wire.Protocol, wire.Closed) { // the peer is gone, or refuses or breaks new connections
 		if err != nil { // reportResult has printed the warning about probeError
 			j.run.Console.Warn(err.Error())
 		}
 		first = nil
 	}
 	return errors.Join(first, j.r.verdict(j.endpoint.String(), wire.Count(j.r.count.all, "check"), first != nil))
-}
-
-// lost reports whether err means that the peer is no longer there, or that it refuses or breaks new connections.
-func lost(err error) bool {
-	f := cmdline.Worst(err)
-	return f != nil && (f.Unreached || slices.Contains([]wire.FaultKind{wire.Unreachable, wire.Auth, wire.Protocol, wire.Closed}, f.Kind))
 }
