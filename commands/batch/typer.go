@@ -88,10 +88,18 @@ const maxWarnings = 100
 func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) ([]schema.Undescribed, error) {
 	typer, known := t.typers[method]
 	if !known {
-		cat, err := t.catalog(ctx, method)
-		if err != nil {
-			return nil, err
+		key, cat := t.key(method), t.given
+		if t.conv != nil {
+			var have bool
+			if cat, have = t.fetched[key]; !have {
+				var err error
+				if cat, err = t.conv.Typing(ctx, method); err != nil {
+					return nil, env.Cause(ctx, err)
+				}
+				t.fetched[key] = cat
+			}
 		}
+		var err error
 		typer, err = params.ForMethod(cat, request.Conventions(cat), method, t.warn)
 		switch {
 		case err != nil && t.conv != nil: // the peer's schema is unusable
@@ -111,23 +119,6 @@ func (t *typer) fits(ctx context.Context, method string, given json.RawMessage) 
 		return nil, wire.NewError(wire.CodeInvalidParams, err.Error())
 	}
 	return typer.Undescribed(given), nil
-}
-
-// catalog returns the catalog for a method, or nil.
-func (t *typer) catalog(ctx context.Context, method string) (*catalog.Catalog, error) {
-	if t.conv == nil {
-		return t.given, nil
-	}
-	key := t.key(method)
-	if cat, ok := t.fetched[key]; ok {
-		return cat, nil
-	}
-	cat, err := t.conv.Typing(ctx, method)
-	if err != nil {
-		return nil, env.Cause(ctx, err)
-	}
-	t.fetched[key] = cat
-	return cat, nil
 }
 
 // known returns the catalog for method if it is already known, else nil.

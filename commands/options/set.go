@@ -57,10 +57,11 @@ func (s *Settings) Split(l *cmdline.CommandLine, e endpoint.Endpoint) (members, 
 	}
 	var request, initial scan.Object
 	for name, val := range scan.Named(r.Params) {
-		if err := s.check(l, e, name, val); err != nil {
+		declared, err := s.check(l, e, name, val)
+		if err != nil {
 			return nil, nil, err
 		}
-		if setting(e, name).Handshake {
+		if declared.Handshake {
 			initial.Add(name, val)
 		} else {
 			request.Add(name, val)
@@ -69,9 +70,10 @@ func (s *Settings) Split(l *cmdline.CommandLine, e endpoint.Endpoint) (members, 
 	return request.EndOrNil(), initial.EndOrNil(), nil
 }
 
-// check returns a usage Fault for an undeclared name or type, and for a value without an effect.
-func (s *Settings) check(l *cmdline.CommandLine, e endpoint.Endpoint, name string, val []byte) error {
-	declared := setting(e, name)
+// check returns the dialect's declaration of a name. It returns a usage Fault for an undeclared name or type, and for a value
+// without an effect.
+func (s *Settings) check(l *cmdline.CommandLine, e endpoint.Endpoint, name string, val []byte) (*dialect.Setting, error) {
+	declared := wire.Find(e.Spec().Params.Settings, func(d *dialect.Setting) bool { return d.Name == name })
 	switch {
 	case declared == nil:
 		f := l.Usage("--set %s: %s has no such value", name, e.Dialect)
@@ -80,19 +82,19 @@ func (s *Settings) check(l *cmdline.CommandLine, e endpoint.Endpoint, name strin
 			names := wire.Map(known, func(k dialect.Setting) string { return k.Name })
 			f.Hint = "it has " + strings.Join(names, ", ")
 		}
-		return f
+		return nil, f
 	case declared.Handshake && e.Session != "":
-		return l.Usage("--set %s is part of the handshake, but @%s is already connected", name, e.Session).
+		return nil, l.Usage("--set %s is part of the handshake, but @%s is already connected", name, e.Session).
 			WithHint("use the flag where you open the session: rpcx connect ENDPOINT --session " + e.Session + " --set " + name + "=…")
 	case declared.Handshake && e.Socket != "":
-		return l.Usage("--set %s is part of the handshake, which is complete", name)
+		return nil, l.Usage("--set %s is part of the handshake, which is complete", name)
 	case !declared.Handshake && !s.Requests:
-		return l.Usage("--set %s is a member of requests, but %s sends no requests", name, strings.Join(l.Path, " "))
+		return nil, l.Usage("--set %s is a member of requests, but %s sends no requests", name, strings.Join(l.Path, " "))
 	case !scan.HasType(val, declared.Type):
-		return l.Usage("--set %s takes a value of type %s, not %s", name, declared.Type, wire.Quote(format.Cut(string(val), maxShown))).
+		return nil, l.Usage("--set %s takes a value of type %s, not %s", name, declared.Type, wire.Quote(format.Cut(string(val), maxShown))).
 			WithHint(name + ":=JSON passes a value that is not a string")
 	}
-	return nil
+	return declared, nil
 }
 
 // maxShown bounds a value in an error message.
@@ -103,11 +105,6 @@ func Settable(e endpoint.Endpoint, requests bool) []dialect.Setting {
 	return slices.DeleteFunc(slices.Clone(e.Spec().Params.Settings), func(d dialect.Setting) bool {
 		return d.Handshake && e.Socket != "" || !d.Handshake && !requests
 	})
-}
-
-// setting returns the dialect's declaration of a name, or nil.
-func setting(e endpoint.Endpoint, name string) *dialect.Setting {
-	return wire.Find(e.Spec().Params.Settings, func(d *dialect.Setting) bool { return d.Name == name })
 }
 
 // Handshake contains the flags for the local side's values in a handshake.

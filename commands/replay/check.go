@@ -21,7 +21,6 @@ import (
 	"rpcx/wire/session"
 	"rpcx/wire/tape/player"
 	"rpcx/wire/tape/transcript"
-	"rpcx/wire/transport"
 )
 
 // A playback is a tape that rpcx has played to a peer, with the outcome.
@@ -38,7 +37,17 @@ func (o *replayOptions) check(ctx context.Context, run *env.Env, files []string,
 	if err := o.readable(ctx, files, po, ignore); err != nil {
 		return err
 	}
-	cfg, err := o.transportConfig(ctx, run)
+	to, err := session.ParseEndpoint(o.to, o.conn.Dialect)
+	if err == nil {
+		err = options.ForPeer(run.Line, to).With(to.Profile).Check(run.Line)
+	}
+	if err == nil {
+		err = options.ApplyTo(run, to)
+	}
+	if err != nil {
+		return err
+	}
+	cfg, err := o.conn.Config(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -92,21 +101,6 @@ func (o *replayOptions) readable(ctx context.Context, files []string, po player.
 		}
 	}
 	return nil
-}
-
-// transportConfig returns the configuration for connecting to the peer, after applying its profile.
-func (o *replayOptions) transportConfig(ctx context.Context, run *env.Env) (cfg transport.Config, err error) {
-	to, err := session.ParseEndpoint(o.to, o.conn.Dialect)
-	if err == nil {
-		err = options.ForPeer(run.Line, to).With(to.Profile).Check(run.Line)
-	}
-	if err == nil {
-		err = options.ApplyTo(run, to)
-	}
-	if err == nil {
-		cfg, err = o.conn.Config(ctx, run)
-	}
-	return cfg, err
 }
 
 // summarize writes the report and a summary. It returns a failure if a tape differs or was not played.

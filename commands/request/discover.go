@@ -57,10 +57,17 @@ func FetchCatalog(ctx context.Context, run *env.Env, e endpoint.Endpoint, o *opt
 			return env.Cause(cl.Ctx, noCatalog(spec, err))
 		})
 	})
-	if err != nil && !opened {
-		return keptCatalog(run, e, &o.Conn, err)
+	f := wire.AsFault(err)
+	if opened || f == nil || f.Kind != wire.Unreachable || o.Conn.Refresh || o.Conn.NoCache {
+		return c, err
 	}
-	return c, err
+	kept := cache.DiscoveredCatalog(e, run.Opened.Transport)
+	if kept == nil {
+		return nil, err
+	}
+	run.FromCache = true
+	run.Console.Warn(f.Error() + "; using its cached catalog, which may be out of date")
+	return kept, nil
 }
 
 // noCatalog returns the failure of a request for a catalog that failed with err.
@@ -89,22 +96,6 @@ func PrintJSON(ctx context.Context, print *format.Pipeline, b []byte) error {
 
 // noName is a module that does not exist, for which a peer returns only its list of modules.
 const noName = "*"
-
-// keptCatalog returns the stored catalog of e, with a warning that it may be outdated. Without a stored catalog, it
-// returns err, the reason why e was unreachable.
-func keptCatalog(run *env.Env, e endpoint.Endpoint, c *options.Connection, err error) (*catalog.Catalog, error) {
-	f := wire.AsFault(err)
-	if f == nil || f.Kind != wire.Unreachable || c.Refresh || c.NoCache {
-		return nil, err
-	}
-	kept := cache.DiscoveredCatalog(e, run.Opened.Transport)
-	if kept == nil {
-		return nil, err
-	}
-	run.FromCache = true
-	run.Console.Warn(f.Error() + "; using its cached catalog, which may be out of date")
-	return kept, nil
-}
 
 // Incomplete returns the outcome of a command that has shown c, or its part called name, if the catalog lacks modules.
 // It returns nil for a complete catalog.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"rpcx/commands/cmdline"
 	"rpcx/commands/env"
@@ -139,14 +140,10 @@ func waitFor(job string) dialect.Op {
 
 // rpcFault returns the Fault for an error from the peer.
 func rpcFault(method string, e *wire.Error) *wire.Fault {
-	f := &wire.Fault{
+	return &wire.Fault{
 		Kind: wire.RPCError, Method: method, RPC: e, Retryable: e.Retryable, Hint: e.Hint,
-		Message: fmt.Sprintf("%s: %s", method, errorText(e)),
+		Message: strings.TrimPrefix(method+": "+errorText(e), ": "), // without a method, only the text
 	}
-	if method == "" {
-		f.Message = errorText(e)
-	}
-	return f
 }
 
 // errorText returns an error's message and code, and its class, if any.
