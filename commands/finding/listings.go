@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -71,9 +72,7 @@ func signed(m *catalog.Method, result json.RawMessage) {
 
 // explained reads the description of a method.
 func explained(m *catalog.Method, result json.RawMessage) {
-	if text, ok := scan.Text(result); ok && m.Description == "" {
-		m.Description = text
-	}
+	m.Description = cmp.Or(m.Description, scan.String(result))
 }
 
 // listed reads a list of names or of objects with names, or such a list in the member methods.
@@ -86,12 +85,7 @@ func listed(result json.RawMessage) *catalog.Catalog {
 	}
 	c := &catalog.Catalog{Catalog: 1, Methods: []catalog.Method{}}
 	for v := range scan.Elements(result) {
-		m := catalog.Method{}
-		if name, ok := scan.Text(v); ok {
-			m.Name = name
-		} else if m.Name, ok = scan.Text(scan.Get(v, "name")); ok {
-			m.Description, _ = scan.Text(scan.Get(v, "description"))
-		}
+		m := catalog.Method{Name: cmp.Or(scan.String(v), scan.String(scan.Get(v, "name"))), Description: scan.String(scan.Get(v, "description"))}
 		if m.Name != "" {
 			c.Methods = append(c.Methods, m)
 		}
@@ -106,8 +100,7 @@ func described(result json.RawMessage) *catalog.Catalog {
 		if scan.Type(val) != 'o' {
 			return nil
 		}
-		m := catalog.Method{Name: name}
-		m.Description, _ = scan.Text(scan.Get(val, "description"))
+		m := catalog.Method{Name: name, Description: scan.String(scan.Get(val, "description"))}
 		if list := scan.Get(val, "params"); scan.Type(list) == 'a' {
 			m.Params = paramsOf(list)
 		}
@@ -154,9 +147,8 @@ func procedures(result json.RawMessage) *catalog.Catalog {
 	if c == nil {
 		return nil
 	}
-	c.Info.Name, _ = scan.Text(scan.Get(result, "name"))
-	c.Info.Version, _ = scan.Text(scan.Get(result, "version"))
-	c.Info.Description, _ = scan.Text(scan.Get(result, "summary"))
+	c.Info.Name, c.Info.Version = scan.String(scan.Get(result, "name")), scan.String(scan.Get(result, "version"))
+	c.Info.Description = scan.String(scan.Get(result, "summary"))
 	return c
 }
 

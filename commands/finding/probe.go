@@ -97,8 +97,7 @@ func (p *Prober) resolve(ctx context.Context, e endpoint.Endpoint) bool {
 // attempt returns an attempt over e's transport in a framing, with a limit on connections.
 func (p *Prober) attempt(e endpoint.Endpoint, framing string, dials int, pace paces) *attempt {
 	e.Framing, e.Dialect = framing, all.Default()
-	list := slices.Clone(p.all)
-	slices.SortStableFunc(list, func(a, b *step) int {
+	list := slices.SortedStableFunc(slices.Values(p.all), func(a, b *step) int {
 		return first(a, p.Endpoint.Dialect, framing) - first(b, p.Endpoint.Dialect, framing)
 	})
 	return &attempt{p: p, at: e, steps: list, try: p.try(e), paces: pace, dials: dials, framed: func() {}}

@@ -128,12 +128,10 @@ func (o *Output) compares(l *cmdline.CommandLine) error {
 		{"expect", o.Expect}, {"expect-any", o.ExpectAny}, {"expect-none", o.ExpectNone}, {"until", []string{o.Until}}, {"select", []string{o.Select}},
 	} {
 		for _, source := range group.sources {
-			better, ok := jq.Comparison(source)
-			if !ok {
-				continue
+			if better, ok := jq.Comparison(source); ok {
+				return wire.Usagef("--%s %s is an assignment, which is always true", group.flag, wire.Quote(source)).
+					WithFix("compare with ==", l.WithFlag("--"+group.flag+"="+source, "--"+group.flag+"="+better))
 			}
-			return wire.Usagef("--%s %s is an assignment, which is always true", group.flag, wire.Quote(source)).
-				WithFix("compare with ==", l.WithFlag("--"+group.flag+"="+source, "--"+group.flag+"="+better))
 		}
 	}
 	return nil

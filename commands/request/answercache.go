@@ -25,12 +25,9 @@ type CacheFlags struct {
 	Fresh bool   // ignore the cached response and update it
 }
 
-// cacheKinds are the values of --cache. The first is the default.
-var cacheKinds = []string{"shared", "private"}
-
 func (c *CacheFlags) Flags() []*cmdline.Flag {
 	return []*cmdline.Flag{
-		cmdline.OptionalEnum(cmdline.GroupRO, "cache", "cache each result for as long as its cache.max-age allows (--cache=private: also results of calls with an identity: headers, a token, a certificate)", &c.keep, cacheKinds),
+		cmdline.OptionalEnum(cmdline.GroupRO, "cache", "cache each result for as long as its cache.max-age allows (--cache=private: also results of calls with an identity: headers, a token, a certificate)", &c.keep, []string{"shared", "private"}),
 	}
 }
 

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,11 +30,9 @@ func (t *tally) note(problems []validate.Problem, open string) {
 	if len(problems) > 0 {
 		t.wrong++
 	}
-	if open == "" {
-		return
-	}
-	if t.open++; t.open == 1 {
-		t.why = open
+	if open != "" {
+		t.open++
+		t.why = cmp.Or(t.why, open)
 	}
 }
 
