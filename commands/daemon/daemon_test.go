@@ -107,7 +107,5 @@ func TestAsked(t *testing.T) {
 // TestTableOfSessions checks that list prints an age only for a session that has responded.
 func TestTableOfSessions(t *testing.T) {
 	table := fmt.Sprint(rows([]daemon.Status{{Name: "a", State: "live", Started: "x", Age: 61.6, Dialect: "mcp", Endpoint: "e\x1b"}, {Name: "b", State: "silent"}})[1:])
-	if want := `[[@a live mcp 1m2s e\u001b] [@b silent   ]]`; table != want {
-		t.Errorf("%q, want %q", table, want)
-	}
+	testkit.Expect(t, "the table", table, `[[@a live mcp 1m2s e\u001b] [@b silent   ]]`)
 }

@@ -57,15 +57,11 @@ func TestIdentity(t *testing.T) {
 	var user, nobody transport.Config
 	user.Login, nobody.Login = login("me"), login("")
 	once("a login", discoveryFile(e, user))
-	if discoveryFile(e, nobody) != discoveryFile(e, transport.Config{}) {
-		t.Error("the file name depends on a login for other endpoints")
-	}
+	testkit.Expect(t, "the file name with a login for other endpoints", discoveryFile(e, nobody), discoveryFile(e, transport.Config{}))
 	if a, b := discoveryFile(e, transport.Config{Header: http.Header{"X": {"1"}}}), discoveryFile(e, transport.Config{Header: http.Header{"X": {"2"}}}); a != b {
 		t.Error("the file name depends on the value of a header")
 	}
-	if s := SourceOf(parse(t, "stdio:"), "", ""); s != (Source{}) {
-		t.Errorf("stdio: has a source: %+v", s)
-	}
+	testkit.Expect(t, "the source of stdio:", SourceOf(parse(t, "stdio:"), "", ""), Source{})
 }
 
 // A login has this identity for each endpoint.
@@ -102,9 +98,7 @@ func TestNoIdentityWithoutAFolder(t *testing.T) {
 		if id, err := identity(parse(t, text)); (err == nil) != known || (id == nil) == known {
 			t.Errorf("%s: %v, %v", text, id, err)
 		}
-		if source := SourceOf(parse(t, text), "", ""); (source != Source{}) != known {
-			t.Errorf("%s: its results are cached as %v", text, source)
-		}
+		testkit.Expect(t, text+" has a source", SourceOf(parse(t, text), "", "") != Source{}, known)
 		if discovery, outline := discoveryFile(parse(t, text), transport.Config{}), outlineFile(text, ""); (discovery != "") != known || (outline != "") != (text == "ws://h/") {
 			t.Errorf("%s: its methods are cached in %q and %q", text, discovery, outline)
 		}
@@ -128,9 +122,7 @@ func TestWrite(t *testing.T) {
 		t.Error("a directory was replaced")
 	}
 	Update(file, func(old []byte) []byte { return append(old, '!') })
-	if got := string(Read(file)); got != "two!" {
-		t.Errorf("updated: %q", got)
-	}
+	testkit.Expect(t, "updated", string(Read(file)), "two!")
 	Update(file, func([]byte) []byte { return nil })
 	if left, _ := os.ReadDir(folder); len(left) != 1 || Read(file) != nil {
 		t.Errorf("files: %v, want one", left)

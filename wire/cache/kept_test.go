@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rpcx/wire/catalog"
+	"rpcx/wire/testkit"
 )
 
 // The store keeps each recent endpoint once and a bounded number of them, unless history is off.
@@ -20,16 +21,12 @@ func TestRecent(t *testing.T) {
 	for _, typed := range []string{"a", "b", "a", "a", "c", "x\ny", "x\ty"} {
 		Remember(typed)
 	}
-	if got := strings.Join(Recent(), " "); got != "c a b" {
-		t.Error(got)
-	}
+	testkit.Expect(t, "the order", strings.Join(Recent(), " "), "c a b")
 	t.Setenv(HistoryVariable, "off")
 	Remember("d")
 	t.Setenv(HistoryVariable, "on")
 	Remember("e")
-	if got := strings.Join(Recent(), " "); got != "e c a b" {
-		t.Error(got)
-	}
+	testkit.Expect(t, "the order", strings.Join(Recent(), " "), "e c a b")
 	for i := range maxRecent - 4 {
 		Remember(fmt.Sprint(i))
 	}
@@ -53,26 +50,20 @@ func TestOutlines(t *testing.T) {
 		{Name: "c", Description: "\xffok"},
 	}}
 	all := Outlines(c, safe)
-	if got, want := fmt.Sprintf("%q", all), `[{"a" "Does it. `+strings.Repeat("é", 60-len("Does it. "))+`" [{"x" ["v" "u"]} {"z" []}]} {"c" "ok" []}]`; got != want {
-		t.Errorf("\n got %s\nwant %s", got, want)
-	}
+	testkit.Expect(t, "outlines", fmt.Sprintf("%q", all), `[{"a" "Does it. `+strings.Repeat("é", 60-len("Does it. "))+`" [{"x" ["v" "u"]} {"z" []}]} {"c" "ok" []}]`)
 	for _, typed := range []string{"ws://h/", "exec:x", "unix:s", "ipc:x"} {
 		if got := KeptOutlines(typed, ""); got != nil {
 			t.Errorf("%s: %q", typed, got)
 		}
 		KeepOutlines(typed, "", all, catalog.Keep{})
-		if got := KeptOutlines(typed, ""); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", all) {
-			t.Errorf("%s: %q", typed, got)
-		}
+		testkit.Expect(t, typed, fmt.Sprintf("%q", KeptOutlines(typed, "")), fmt.Sprintf("%q", all))
 		if got := KeptOutlines(typed, "mcp"); got != nil {
 			t.Errorf("%s in another dialect: %q", typed, got)
 		}
 	}
 	t.Chdir(t.TempDir()) // in another directory, a relative path identifies another peer
 	for typed, want := range map[string]bool{"ws://h/": true, "exec:x": false, "unix:s": false, "ipc:x": false} {
-		if got := KeptOutlines(typed, "") != nil; got != want {
-			t.Errorf("%s elsewhere: %v", typed, got)
-		}
+		testkit.Expect(t, typed+" elsewhere", KeptOutlines(typed, "") != nil, want)
 	}
 	KeepOutlines("", "", all, catalog.Keep{})
 	if got := KeptOutlines("", ""); got != nil {

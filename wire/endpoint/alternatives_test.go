@@ -186,8 +186,6 @@ func TestSilence(t *testing.T) {
 	} {
 		e, err := Parse(typed, "")
 		testkit.OK(t, err)
-		if got := e.SilenceHint(); got != want {
-			t.Errorf("%s: %q", typed, got)
-		}
+		testkit.Expect(t, typed, e.SilenceHint(), want)
 	}
 }

@@ -45,9 +45,7 @@ func TestSigns(t *testing.T) {
 		if s, _ := e.Recognize([]byte(c.said)); s != nil {
 			got = s.Rewrite(c.typed)
 		}
-		if got != c.want {
-			t.Errorf("%s, whose peer sends %q, is rewritten to %q", c.typed, c.said, got)
-		}
+		testkit.Expect(t, c.typed+", whose peer sends "+c.said, got, c.want)
 		if again, err := Parse(got, ""); got != "" && err != nil {
 			t.Errorf("%s: %v, %+v", got, err, again)
 		}

@@ -67,9 +67,7 @@ func TestParseFaults(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if got := (Change{Scheme: "tcp"}).Rewrite("mcp+mcp+mcp+x"); got != "mcp+mcp+mcp+x" {
-		t.Errorf("a text that is not an endpoint becomes %q", got)
-	}
+	testkit.Expect(t, "a text that is not an endpoint", (Change{Scheme: "tcp"}).Rewrite("mcp+mcp+mcp+x"), "mcp+mcp+mcp+x")
 }
 
 func TestPrefixAndFlagMustAgree(t *testing.T) {

@@ -144,9 +144,7 @@ func TestStderrTailIsBounded(t *testing.T) {
 		}
 		end.Write([]byte(part))
 	}
-	if n != 64<<10+1 {
-		t.Errorf("%d bytes were forwarded", n)
-	}
+	testkit.Expect(t, "bytes that were forwarded", n, 64<<10+1)
 }
 
 // When its request is cancelled or its connection is closed, a hook ends with all processes that it has started.
@@ -301,9 +299,7 @@ func TestSlots(t *testing.T) {
 	resume()
 	wg.Wait()
 	w.Suspend("h1")()
-	if w.table.slots.free != 1 {
-		t.Errorf("%d slots are free", w.table.slots.free)
-	}
+	testkit.Expect(t, "free slots", w.table.slots.free, 1)
 }
 
 func TestSlotsAreServedInOrder(t *testing.T) {
@@ -339,14 +335,10 @@ func TestSlotsAreServedInOrder(t *testing.T) {
 	}
 	for _, want := range []int{0, 1, 3, 4} {
 		s.release()
-		if got := <-served; got != want {
-			t.Errorf("%d was served, want %d", got, want)
-		}
+		testkit.Expect(t, "served", <-served, want)
 	}
 	wg.Wait()
 	s.release()
 	s.release()
-	if s.of.free != 2 {
-		t.Errorf("%d are free", s.of.free)
-	}
+	testkit.Expect(t, "free slots", s.of.free, 2)
 }

@@ -92,9 +92,7 @@ func TestCoDies(t *testing.T) {
 		wg.Go(func() { w.call("m", "") })
 	}
 	wg.Wait()
-	if got := strings.Count(w.read("died"), "\n"); got != 2 {
-		t.Errorf("%d of 2 co-processes", got)
-	}
+	testkit.Expect(t, "co-processes that died", strings.Count(w.read("died"), "\n"), 2)
 	testkit.Expect(t, "idle", w.call("idle", ""), "1")
 	testkit.Until(t, "its end is told", func() bool {
 		return strings.HasSuffix(w.warned(), "hook idle: the co-process ended with status 4: why")

@@ -65,9 +65,7 @@ func TestAnswers(t *testing.T) {
 		} else if err != nil {
 			got = "no fault: " + err.Error()
 		}
-		if got != c.want {
-			t.Errorf("%q\n got %q\nwant %q", c.text, got, c.want)
-		}
+		testkit.Expect(t, c.text, got, c.want)
 	}
 }
 
@@ -99,9 +97,7 @@ func TestOnOpenAnswers(t *testing.T) {
 		if f := wire.AsFault(err); f != nil {
 			got += string(f.Kind) + ": " + f.Message + "; " + f.Hint
 		}
-		if got != c.want {
-			t.Errorf("%q\n got %q\nwant %q", c.text, got, c.want)
-		}
+		testkit.Expect(t, c.text, got, c.want)
 	}
 }
 

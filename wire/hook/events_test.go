@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -142,9 +143,7 @@ func TestStreamsHaveNoTimeLimitOfTheirOwn(t *testing.T) {
 		{-1, dialect.Request{}, 0},
 		{5, dialect.Request{Stream: true}, 5},
 	} {
-		if got := (Options{Timeout: c.timeout}).limit(c.r); got != c.want {
-			t.Errorf("%+v: %v", c, got)
-		}
+		testkit.Expect(t, fmt.Sprintf("%+v", c), (Options{Timeout: c.timeout}).limit(c.r), c.want)
 	}
 }
 

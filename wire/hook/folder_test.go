@@ -41,9 +41,7 @@ func TestFolders(t *testing.T) {
 	if got := strings.Join(names, " "); err != nil || c != nil || got != "get.order tools/call tools/list v1.2" {
 		t.Errorf("%q, %v, %v", got, c, err)
 	}
-	if got := Stamp(filepath.Join(dir, "none")); got != filepath.Join(dir, "none") {
-		t.Error(got)
-	}
+	testkit.Expect(t, "the stamp of a missing folder", Stamp(filepath.Join(dir, "none")), filepath.Join(dir, "none"))
 }
 
 func TestFolderDescriptions(t *testing.T) {

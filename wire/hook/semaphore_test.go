@@ -68,9 +68,7 @@ func TestASlotIsTakenBack(t *testing.T) {
 		s.release()
 		testkit.OK(t, <-third)
 		s.release()
-		if s.of.free != 1 {
-			t.Errorf("%d slots are free in the end", s.of.free)
-		}
+		testkit.Expect(t, "free slots in the end", s.of.free, 1)
 	})
 }
 
@@ -102,9 +100,7 @@ func TestSlotsAreSharedFairly(t *testing.T) {
 				clients[name].release()
 				synctest.Wait()
 			}
-			if served != tt.served {
-				t.Errorf("%s waited, %s gave back: %s, want %s", tt.wait, tt.released, served, tt.served)
-			}
+			testkit.Expect(t, tt.wait+" waited, "+tt.released+" gave back", served, tt.served)
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
+	"rpcx/wire/testkit"
 )
 
 func newCall(c *calls, id string) *stream {
@@ -56,9 +57,7 @@ func TestCallsAbandonIsBounded(t *testing.T) {
 		c.abandon(&stream{id: string(rune('A' + i))})
 	}
 	c.abandon(&stream{}) // never sent, so it has no id
-	if len(c.abandoned) != maxAbandoned {
-		t.Errorf("%d abandoned calls are stored", len(c.abandoned))
-	}
+	testkit.Expect(t, "abandoned calls", len(c.abandoned), maxAbandoned)
 	s := &stream{id: "7"}
 	if c.taken(wire.ID("7")) {
 		t.Error("an unused id counts as taken")

@@ -28,7 +28,5 @@ func TestDefectOfTheReader(t *testing.T) {
 	here, there := transport.Pair()
 	peer.New(here, luckless{jsonrpc.NewCodec(jsonrpc.Options{})}, peer.Options{})
 	testkit.OK(t, there.Send([]byte("{}")))
-	if what := <-told; what != "out of luck" {
-		t.Error(what)
-	}
+	testkit.Expect(t, "the defect", <-told, "out of luck")
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -122,13 +122,9 @@ func TestItemsByID(t *testing.T) {
 			far.Send([]byte(msg))
 		}
 		for _, want := range []string{"a", "b", "end"} {
-			if m, err := s.Next(t.Context()); err != nil || string(m.Body) != want {
-				t.Error(string(m.Body), err)
-			}
+			testkit.Expect(t, "the next item", testkit.Next(t, s), want)
 		}
-		if _, err := s.Next(t.Context()); err != io.EOF {
-			t.Error(err)
-		}
+		testkit.Expect(t, "the end", testkit.Next(t, s), "failed: EOF")
 	})
 }
 
@@ -145,9 +141,7 @@ func TestDecodeFails(t *testing.T) {
 			t.Error(err)
 		}
 		<-p.Done()
-		if f := wire.AsFault(p.Err()); f == nil || f.Kind != wire.Protocol {
-			t.Error(p.Err())
-		}
+		testkit.Expect(t, "the end", testkit.Failed(p.Err()), "failed protocol")
 		p.Close()
 	})
 }
@@ -290,12 +284,9 @@ func TestOneMessageFails(t *testing.T) {
 		defer far.Close()
 		c := &conn{Conn: near, sendErr: wire.NewFault(wire.Usage, "the message is too large", nil)}
 		p := newPeer(t, c, peer.Options{})
-		if _, err := p.Call(t.Context(), "x", nil); err == nil || err.Error() != "the message is too large" {
-			t.Error(err)
-		}
-		if err := p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "x"}); err == nil || err.Error() != "the message is too large" {
-			t.Error(err)
-		}
+		_, err := p.Call(t.Context(), "x", nil)
+		testkit.Expect(t, "a call", fmt.Sprint(err), "the message is too large")
+		testkit.Expect(t, "a notification", fmt.Sprint(p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "x"})), "the message is too large")
 		c.mu.Lock()
 		c.sendErr = nil
 		c.mu.Unlock()
@@ -366,9 +357,8 @@ func TestRejectOpen(t *testing.T) {
 		far.Send([]byte(`{"jsonrpc":"2.0","id":"a","method":"m"}`))
 		synctest.Wait()
 		p.RejectOpen(wire.NewError(wire.CodeInternal, "nobody is here"))
-		if msg, _ := far.Recv(); string(msg) != `{"jsonrpc":"2.0","id":"a","error":{"code":-32603,"message":"nobody is here"}}` {
-			t.Errorf("%s", msg)
-		}
+		msg, _ := far.Recv()
+		testkit.Expect(t, "the response", string(msg), `{"jsonrpc":"2.0","id":"a","error":{"code":-32603,"message":"nobody is here"}}`)
 		p.RejectOpen(wire.NewError(wire.CodeInternal, "again"))
 	})
 }
@@ -388,9 +378,7 @@ func TestTap(t *testing.T) {
 		go func() {
 			msg, _ := far.Recv()
 			mu.Lock()
-			if len(seen) != 1 || seen[0] != "send "+string(msg) {
-				t.Errorf("%q", seen)
-			}
+			testkit.Expect(t, "what was seen", strings.Join(seen, "|"), "send "+string(msg))
 			mu.Unlock()
 			far.Send([]byte(` {"id":1, "result":1.10} `))
 		}()

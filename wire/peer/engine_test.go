@@ -109,13 +109,9 @@ func TestDeadline(t *testing.T) {
 		if _, err := a.Call(ctx, "never", nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error("never:", err)
 		}
-		if d := time.Since(start); d != 5*time.Second {
-			t.Error("after", d)
-		}
+		testkit.Expect(t, "the end comes after", time.Since(start), 5*time.Second)
 		// The connection still works.
-		if got, err := a.Call(t.Context(), "quick", nil); err != nil || string(got) != "1" {
-			t.Error("quick:", string(got), err)
-		}
+		testkit.Expect(t, "quick", testkit.Call(t, a, "quick", ""), "1")
 	})
 }
 
@@ -193,9 +189,7 @@ func TestBackpressure(t *testing.T) {
 		p.Close()
 		for {
 			if _, err := s.Next(t.Context()); err != nil {
-				if f := wire.AsFault(err); f == nil || f.Kind != wire.Closed {
-					t.Error(err)
-				}
+				testkit.Expect(t, "the outcome", testkit.Failed(err), "failed closed")
 				break
 			}
 		}
@@ -245,9 +239,7 @@ func TestSlowStreamDoesNotDelayAnAnswer(t *testing.T) {
 				synctest.Wait()
 				if call != nil {
 					far.Send([]byte(`{"id":2,"result":"found"}`))
-					if m, err := call.Next(t.Context()); err != nil || string(m.Body) != `"found"` {
-						t.Error(string(m.Body), err)
-					}
+					testkit.Expect(t, "the response", testkit.Next(t, call), `"found"`)
 				}
 				close(release)
 				if n := sent(); n < 3000 {
@@ -259,9 +251,7 @@ func TestSlowStreamDoesNotDelayAnAnswer(t *testing.T) {
 						t.Fatal("the stream did not end")
 					}
 				}
-				if f := wire.AsFault(err); f == nil || f.Kind != wire.IO {
-					t.Error(err)
-				}
+				testkit.Expect(t, "the end", testkit.Failed(err), "failed io")
 			})
 		})
 	}
@@ -297,9 +287,7 @@ func TestCloseWhileBusy(t *testing.T) {
 		if d := time.Since(start); d > 5*time.Second {
 			t.Error("Close took", d)
 		}
-		if running != 0 {
-			t.Error(running, "handlers outlive Close")
-		}
+		testkit.Expect(t, "handlers that outlive Close", running, 0)
 		wg.Wait()
 		if err := a.Close(); err != nil {
 			t.Error("again:", err)

@@ -83,13 +83,9 @@ func TestExchangeCalls(t *testing.T) {
 				}
 				if f := wire.AsFault(err); f != nil {
 					got = string(f.Kind) + ": " + got
-					if f.Method != "x" {
-						t.Errorf("the fault's method is %q", f.Method)
-					}
+					testkit.Expect(t, "the method of the fault", f.Method, "x")
 				}
-				if got != test.want {
-					t.Errorf("got  %s\nwant %s", got, test.want)
-				}
+				testkit.Expect(t, "the outcome", got, test.want)
 				if err := p.Err(); err != nil {
 					t.Error("the connection ended:", err)
 				}
@@ -165,9 +161,7 @@ func TestExchangeStreams(t *testing.T) {
 			for {
 				m, err := s.Next(t.Context())
 				if err != nil {
-					if err.Error() != end {
-						t.Error(method, "ends with", err)
-					}
+					testkit.Expect(t, "the end of "+method, err.Error(), end)
 					break
 				}
 				ev, _ := dialect.EventOf(p.Connection().Codec, m)
@@ -225,9 +219,7 @@ func TestExchangeNotify(t *testing.T) {
 		})
 		s := testkit.Start(t, p, dialect.Call, "x", "")
 		testkit.OK(t, p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "note"}))
-		if m, err := s.Next(t.Context()); err != nil || string(m.Body) != "1" {
-			t.Error(string(m.Body), err)
-		}
+		testkit.Expect(t, "the response", testkit.Next(t, s), "1")
 	})
 }
 
@@ -240,9 +232,7 @@ func TestExchangeClose(t *testing.T) {
 		})
 		s := testkit.Start(t, p, dialect.Call, "x", "")
 		p.Close()
-		if _, err := s.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
-			t.Error(err)
-		}
+		testkit.Expect(t, "the call", testkit.Next(t, s), "failed closed")
 	})
 }
 
@@ -314,9 +304,7 @@ func TestACallIsCancelledOnce(t *testing.T) {
 					close(release)
 				}
 				p.Close()
-				if cancels != 1 {
-					t.Errorf("%d cancel messages, want 1", cancels)
-				}
+				testkit.Expect(t, "cancel messages", cancels, 1)
 			})
 		})
 	}
@@ -336,12 +324,9 @@ func TestExchangeAnewFails(t *testing.T) {
 		if err := p.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "x"}); !errors.Is(err, refused) {
 			t.Errorf("a notification: %v", err)
 		}
-		if _, err := p.Call(t.Context(), "x", nil); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Auth {
-			t.Errorf("a call: %v", err)
-		}
-		if sent != 4 {
-			t.Errorf("sent %d times", sent)
-		}
+		_, err := p.Call(t.Context(), "x", nil)
+		testkit.Expect(t, "a call", testkit.Failed(err), "failed auth")
+		testkit.Expect(t, "messages", sent, 4)
 	})
 }
 
@@ -413,9 +398,7 @@ func TestExchangesAnewTogether(t *testing.T) {
 		}
 		close(noted)
 		wg.Wait()
-		if len(notes) != 1 {
-			t.Errorf("notes: %q, want 1", notes)
-		}
+		testkit.Expect(t, "notes", len(notes), 1)
 	})
 }
 
@@ -444,9 +427,7 @@ func subscribe(t *testing.T, answer func(ctx context.Context, msg string, say fu
 	p := newPeer(t, standing{events: make(chan string, 1), poster: &poster{closed: make(chan struct{}), answer: answer}}, peer.Options{})
 	p.Connection().HTTPSession.ReadEvents(func() {})
 	s := testkit.Start(t, p, dialect.Subscribe, "s_subscribe", "")
-	if m, err := s.Next(t.Context()); err != nil || string(m.Body) != `"s"` {
-		t.Fatal(m, err)
-	}
+	testkit.Expect(t, "the first message", testkit.Next(t, s), `"s"`)
 	return p, s
 }
 
@@ -484,12 +465,9 @@ func TestAStreamOfALostSessionEnds(t *testing.T) {
 			say(`{"jsonrpc":"2.0","id":` + id(msg) + `,"result":1}`)
 			return nil
 		})
-		if got, err := p.Call(t.Context(), "x", nil); err != nil || string(got) != "1" {
-			t.Fatal(string(got), err)
-		}
+		testkit.Expect(t, "the call", testkit.Call(t, p, "x", ""), "1")
 		close(subscribed)
-		_, err := s.Next(t.Context())
-		testkit.Expect(t, "the end of the stream", testkit.Failed(err), "failed closed")
+		testkit.Expect(t, "the end of the stream", testkit.Next(t, s), "failed closed")
 	})
 }
 
@@ -509,9 +487,7 @@ func TestExchangesNoteUnsentResponses(t *testing.T) {
 			return nil
 		})
 		s := testkit.Start(t, p, dialect.Subscribe, "s_subscribe", "")
-		if m, err := s.Next(t.Context()); err != nil || string(m.Body) != `"s"` {
-			t.Error(m, err)
-		}
+		testkit.Expect(t, "the first message", testkit.Next(t, s), `"s"`)
 		synctest.Wait()
 		if text := strings.Join(notes, "|"); !strings.Contains(text, "a response was not sent: cut off") {
 			t.Error(text)

@@ -32,9 +32,7 @@ func TestSlowWatchesEndOneByOne(t *testing.T) {
 			far.Send(fmt.Appendf(nil, `{"method":"n","params":[%d]}`, i))
 		}
 		far.Send([]byte(`{"id":1,"result":7}`))
-		if m, err := call.Next(t.Context()); err != nil || string(m.Body) != "7" {
-			t.Error(string(m.Body), err)
-		}
+		testkit.Expect(t, "the response", testkit.Next(t, call), "7")
 		for i, w := range watches {
 			n, err := 0, error(nil)
 			for ; err == nil; n++ {
@@ -84,9 +82,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 					}
 				}
 				synctest.Wait()
-				if n := held.Load(); n != int64(c.want) {
-					t.Error(n, "requests are held")
-				}
+				testkit.Expect(t, "requests that are held", held.Load(), int64(c.want))
 				p.RejectOpen(wire.NewError(wire.CodeInternal, "no"))
 				if c.raw { // there is room again
 					for range c.want {
@@ -94,9 +90,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 					}
 					far.Send([]byte(`{"jsonrpc":"2.0","id":2,"method":"m"}`))
 					synctest.Wait()
-					if n := held.Load(); n != int64(c.want)+1 {
-						t.Error(n, "requests were taken")
-					}
+					testkit.Expect(t, "requests that were taken", held.Load(), int64(c.want)+1)
 				}
 			})
 		})
@@ -178,9 +172,7 @@ func TestLossyStreams(t *testing.T) {
 			far.Send(fmt.Appendf(nil, `{"method":"n","params":[%d,%q]}`, i, strings.Repeat("x", 500)))
 		}
 		far.Send([]byte(`{"id":1,"result":7}`))
-		if m, err := call.Next(t.Context()); err != nil || string(m.Body) != "7" {
-			t.Error(string(m.Body), err)
-		}
+		testkit.Expect(t, "the response", testkit.Next(t, call), "7")
 		m, err := watch.Next(t.Context())
 		if err != nil || m.Event == nil || m.Event.Kind != wire.Gap {
 			t.Fatal("the first event is not a gap:", m.Event, err)

@@ -94,9 +94,7 @@ func TestFollow(t *testing.T) {
 		far.Close()
 		want(lost, "null")
 		synctest.Wait()
-		if _, err := lost.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
-			t.Errorf("after the connection ended: %v, want a fault of kind closed", err)
-		}
+		testkit.Expect(t, "after the connection ended", testkit.Next(t, lost), "failed closed")
 	})
 }
 

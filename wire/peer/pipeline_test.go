@@ -193,9 +193,7 @@ func TestPipelineIsRecorded(t *testing.T) {
 		send(t, l, "a", false)
 	}
 	l.Flush()
-	if want := `[{"jsonrpc":"2.0","id":1,"method":"a"} {"jsonrpc":"2.0","id":2,"method":"a"}]`; fmt.Sprint(sent) != want {
-		t.Errorf("%s was recorded, want %s", sent, want)
-	}
+	testkit.Expect(t, "what was recorded", fmt.Sprint(sent), `[{"jsonrpc":"2.0","id":1,"method":"a"} {"jsonrpc":"2.0","id":2,"method":"a"}]`)
 	close(m.come)
 	_ = p.Close()
 }
@@ -388,9 +386,7 @@ func TestPipelineAllocates(t *testing.T) {
 		e.start <- n
 		<-e.asleep
 		runtime.ReadMemStats(&after)
-		if done.n != 2*n {
-			t.Errorf("%d calls were answered, want %d", done.n, 2*n)
-		}
+		testkit.Expect(t, "answered calls", done.n, 2*n)
 		if got := after.Mallocs - before.Mallocs; got > n/100 {
 			t.Errorf("%d in flight: %d allocations for %d calls", jobs, got, n)
 		}

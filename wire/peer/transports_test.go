@@ -60,9 +60,7 @@ func overTransport(t *testing.T, listen string) {
 		testkit.OK(t, p.Notify(ctx, dialect.Op{Kind: dialect.Notify, Method: "told", Params: fmt.Appendf(nil, "[%d]", i)}))
 	}
 	for i := range 20 {
-		if got := <-told; got != fmt.Sprintf("[%d]", i) {
-			t.Errorf("notification %d is %s", i, got)
-		}
+		testkit.Expect(t, "the next notification", <-told, fmt.Sprintf("[%d]", i))
 	}
 	if !strings.HasPrefix(listen, "http") {
 		if got, err := p.Call(ctx, "nested", nil); err != nil || string(got) != `"client"` {

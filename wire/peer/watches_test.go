@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 func TestSomeHandshakesAreKept(t *testing.T) {
@@ -11,7 +12,5 @@ func TestSomeHandshakesAreKept(t *testing.T) {
 	for range maxHandshakes + 3 {
 		p.showLocked(&wire.Message{Kind: wire.Handshake, Method: "hello"}, (*stream).sees)
 	}
-	if len(p.calls.handshakes) != maxHandshakes {
-		t.Errorf("%d handshakes are stored", len(p.calls.handshakes))
-	}
+	testkit.Expect(t, "handshakes", len(p.calls.handshakes), maxHandshakes)
 }

@@ -39,9 +39,7 @@ short = { endpoint = "demo:" }
 	if err != nil || p == nil {
 		t.Fatal(p, err)
 	}
-	if got := p.Endpoint.Values[0]; got != "ws://h$1/${x}" {
-		t.Errorf("endpoint %q", got)
-	}
+	testkit.Expect(t, "endpoint", p.Endpoint.Values[0], "ws://h$1/${x}")
 	for key, want := range map[string]string{
 		"header": "@" + dir + "/secrets", "hooks": dir + "/hooks.d /etc/hooks", "timeout": "1.5", "ping": "12", "insecure": "true",
 	} {
@@ -114,9 +112,7 @@ func TestVariables(t *testing.T) {
 		"a": true, "z": true, "A": true, "Z": true, "_": true, "a0": true, "a9": true, "_1a": true,
 		"": false, "0": false, "9a": false, "a/": false, "a:": false, "@": false, "[": false, "`": false, "{": false, "é": false, "a b": false,
 	} {
-		if wire.IsName(name) != want {
-			t.Errorf("%q: %v", name, !want)
-		}
+		testkit.Expect(t, name, wire.IsName(name), want)
 	}
 }
 

@@ -28,9 +28,7 @@ func TestAllowedClasses(t *testing.T) {
 		{"C.get", "C.*", "C", false},
 	} {
 		o := Options{Allow: strings.Fields(c.allow), Deny: strings.Fields(c.deny)}
-		if o.allowsClass(c.class) != c.want {
-			t.Errorf("allow %q, deny %q: the class %s: %v", c.allow, c.deny, c.class, !c.want)
-		}
+		testkit.Expect(t, "allow "+c.allow+", deny "+c.deny+": the class "+c.class, o.allowsClass(c.class), c.want)
 	}
 	testkit.Expect(t, "unmatched", strings.Join(Unmatched([]string{"a", "b*", "c", "*d"}, []string{"bb", "xd", "a"}), " "), "c")
 }

@@ -97,9 +97,7 @@ func TestJQRuntime(t *testing.T) {
 		e.Names = []string{word}
 		bare := evaluation("c", e.Code)
 		bare.Names = nil
-		if got, want := evaluated(t.Context(), r, e), evaluated(t.Context(), r, bare); got != want {
-			t.Errorf("with a binding named %s: %s, without %s", word, got, want)
-		}
+		testkit.Expect(t, "with a binding named "+word, evaluated(t.Context(), r, e), evaluated(t.Context(), r, bare))
 	}
 	testkit.Expect(t, "another session's state", evaluated(t.Context(), r, evaluation("b", `$state`)), "null")
 	r.Forget("a")
@@ -216,9 +214,7 @@ func TestCoRuntimeEndsSessions(t *testing.T) {
 	for end := time.Now().Add(time.Minute); got == nil && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		got, _ = os.ReadFile(filepath.Join(dir, "all"))
 	}
-	if want := `{"session":"gone","reset":true}` + "\n" + `{"session":"a","reset":true}` + "\n" + `{"session":"b","reset":true}` + "\n"; string(got) != want {
-		t.Errorf("the co-process got %s", got)
-	}
+	testkit.Expect(t, "what the co-process got", string(got), `{"session":"gone","reset":true}`+"\n"+`{"session":"a","reset":true}`+"\n"+`{"session":"b","reset":true}`+"\n")
 }
 
 // Closing waits only briefly for a co-process that does not read.

@@ -133,9 +133,7 @@ func TestKinds(t *testing.T) {
 		if _, ok := r.Kind(name); ok {
 			t.Errorf("%s has a hook", name)
 		}
-		if got, want := answer(t, r, name, ""), `{"code":-32601,"message":"method not found"}`; got != want {
-			t.Errorf("%s: got %s", name, got)
-		}
+		testkit.Expect(t, name, answer(t, r, name, ""), `{"code":-32601,"message":"method not found"}`)
 	}
 }
 
@@ -298,9 +296,7 @@ func TestDemoOrders(t *testing.T) {
 		{"approveOrder", `{"id":"o_002"}`, `{"approved":true,"id":"o_002"}`},
 		{"slowReport", `{"seconds":0}`, `{"orders":3,"revenue":2640,"seconds":0}`},
 	} {
-		if got := answer(t, r, c.method, c.params); got != c.want {
-			t.Errorf("%s %s:\n got %s\nwant %s", c.method, c.params, got, c.want)
-		}
+		testkit.Expect(t, c.method+" "+c.params, answer(t, r, c.method, c.params), c.want)
 	}
 	for answers, want := range map[string]string{
 		``:       `{"code":424,"message":"nobody approved o_002: method not found"}`,
@@ -311,9 +307,7 @@ func TestDemoOrders(t *testing.T) {
 		if answers == "" {
 			far = caller{}
 		}
-		if got := answer(t, demo(t, far), "approveOrder", `{"id":"o_002"}`); got != want {
-			t.Errorf("approve with the answer %q: got %s", answers, got)
-		}
+		testkit.Expect(t, "approve with the answer "+answers, answer(t, demo(t, far), "approveOrder", `{"id":"o_002"}`), want)
 	}
 }
 

@@ -76,10 +76,7 @@ func TestHandshakeIsBounded(t *testing.T) {
 		defer silent.Close()
 		d.dial = func(context.Context, recording) (wire.Conn, func() error, error) { return here, nil, nil }
 		began := time.Now()
-		err = d.start(t.Context())
-		if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout {
-			t.Error(err)
-		}
+		testkit.Expect(t, "the handshake", testkit.Failed(d.start(t.Context())), "failed timeout")
 		if lasted := time.Since(began); lasted < handshakeTimeout || lasted > handshakeTimeout+5*time.Second {
 			t.Error(lasted)
 		}

@@ -53,9 +53,7 @@ func TestDescribedCatalogsCanBeServed(t *testing.T) {
 			}
 			a, _ := json.Marshal(first)
 			b, _ := json.Marshal(served)
-			if string(a) != string(b) {
-				t.Errorf("the served catalog\n%s\nis not the described one\n%s", b, a)
-			}
+			testkit.Expect(t, "the served catalog", string(b), string(a))
 		})
 	}
 }

@@ -96,9 +96,7 @@ func TestLateClientGetsTheCloseCode(t *testing.T) {
 	_ = s.Close()
 	select {
 	case code := <-c.code:
-		if code != goingAway {
-			t.Errorf("closed with code %d", code)
-		}
+		testkit.Expect(t, "the code of the close", code, goingAway)
 	default:
 		t.Error("Close did not wait for the last client")
 	}

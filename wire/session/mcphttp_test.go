@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/scan"
 	"rpcx/wire/testkit"
@@ -277,9 +276,7 @@ func TestMCPHandshakeIsRepeated(t *testing.T) {
 		t.Fatal(m, err)
 	}
 	testkit.Expect(t, "the response", w.call(conv, "tool", `{}`), `"s2"`)
-	if _, err := watch.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
-		t.Errorf("the stream of the expired session ended with %v", err)
-	}
+	testkit.Expect(t, "the end of the stream of the expired session", testkit.Next(t, watch), "failed closed")
 	testkit.OK(t, conv.Close())
 	mu.Lock()
 	defer mu.Unlock()
@@ -374,7 +371,5 @@ func TestMCPSubscribesOverHTTP(t *testing.T) {
 		t.Error(string(m.Raw), err)
 	}
 	stop()
-	if _, err := watch.Next(t.Context()); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
-		t.Errorf("the stream ended with %v", err)
-	}
+	testkit.Expect(t, "the end of the stream", testkit.Next(t, watch), "failed closed")
 }

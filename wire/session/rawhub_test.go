@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // When raw traffic ends, each reader first gets the earlier messages and then the reason. The conversation continues.
@@ -48,9 +49,7 @@ func TestEndRaw(t *testing.T) {
 			t.Errorf("a pipe that was closed before has the reason %v", err)
 		}
 		c.d.EndRaw(errors.New("again"))
-		if reads.Err() != stopped {
-			t.Errorf("the reason changed to %v", reads.Err())
-		}
+		testkit.Expect(t, "the reason", reads.Err(), stopped)
 		select {
 		case <-c.d.Done():
 			t.Error("the conversation ended:", wire.AsFault(c.d.Err()))

@@ -30,9 +30,7 @@ func TestReconnectEndsAtItsLimit(t *testing.T) {
 		ticks := c.open(dialect.Subscribe, "ticks")
 		c.far().goes()
 		<-c.d.Done()
-		if got := time.Since(c.began); got != time.Minute {
-			t.Error("after", got)
-		}
+		testkit.Expect(t, "the end comes after", time.Since(c.began), time.Minute)
 		const want = "[0s 250ms 750ms 1.75s 3.75s 7.75s 15.75s 31.75s]"
 		testkit.Expect(t, "attempts", fmt.Sprint(c.attempts), want)
 		f := wire.AsFault(c.d.Err())
@@ -40,9 +38,7 @@ func TestReconnectEndsAtItsLimit(t *testing.T) {
 			t.Error(f)
 		}
 		_, err := ticks.Next(t.Context())
-		if err != c.d.Err() {
-			t.Error(err)
-		}
+		testkit.Expect(t, "the end", err, c.d.Err())
 		for _, kind := range []dialect.OpKind{dialect.Call, dialect.Subscribe, dialect.JobRun} {
 			if _, err := c.d.Open(t.Context(), dialect.Op{Kind: kind, Method: "x"}); err != c.d.Err() {
 				t.Error(kind, err)
@@ -51,10 +47,8 @@ func TestReconnectEndsAtItsLimit(t *testing.T) {
 		_, noPreview := c.d.Preview(t.Context(), dialect.Op{Method: "x"})
 		_, noCatalog := c.d.Describe(t.Context())
 		_, noTypes := c.d.Typing(t.Context(), "x")
-		for i, err := range []error{noPreview, noCatalog, noTypes, c.d.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "x"})} {
-			if err != c.d.Err() {
-				t.Error(i, err)
-			}
+		for _, err := range []error{noPreview, noCatalog, noTypes, c.d.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "x"})} {
+			testkit.Expect(t, "the end", err, c.d.Err())
 		}
 	})
 }
@@ -120,9 +114,7 @@ func TestReconnectEndsAtOnce(t *testing.T) {
 			c.expect(ticks, "failed "+string(kind))
 			<-c.d.Done()
 			testkit.Expect(t, "why", testkit.Failed(c.d.Err()), "failed "+string(kind))
-			if time.Since(c.began) != firstPause {
-				t.Error(time.Since(c.began))
-			}
+			testkit.Expect(t, "the pause", time.Since(c.began), firstPause)
 		})
 	}
 }
@@ -170,9 +162,7 @@ func TestNoReconnectAfterBrokenProtocol(t *testing.T) {
 		c.expect(ticks, "failed protocol")
 		<-c.d.Done()
 		testkit.Expect(t, "why", testkit.Failed(c.d.Err()), "failed protocol")
-		if len(c.attempts) != 2 {
-			t.Error(c.attempts)
-		}
+		testkit.Expect(t, "connection attempts", len(c.attempts), 2)
 	})
 }
 
@@ -199,9 +189,7 @@ func TestCloseWhileDialling(t *testing.T) {
 				t.Error("Close took", time.Since(now))
 			}
 			c.expect(ticks, "failed closed")
-			if gave := after > time.Minute; (c.d.Err() != nil) != gave {
-				t.Error(c.d.Err())
-			}
+			testkit.Expect(t, "ended", c.d.Err() != nil, after > time.Minute)
 		})
 	}
 }

@@ -45,9 +45,8 @@ func TestCallsOfAHook(t *testing.T) {
 			if _, err := r.Describe(t.Context()); !errors.Is(err, wire.ErrUnsupported) {
 				t.Errorf("describe: %v", err)
 			}
-			if _, err := r.Raw(); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Usage {
-				t.Errorf("raw traffic: %v", err)
-			}
+			_, err := r.Raw()
+			testkit.Expect(t, "raw traffic", testkit.Failed(err), "failed usage")
 		})
 	}
 }

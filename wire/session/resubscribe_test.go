@@ -113,9 +113,7 @@ func TestResubscriptionIsRefused(t *testing.T) {
 		f.gets(subscribe)
 		f.says(`{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no more"}}`)
 		c.expect(ticks, "error no more", "end")
-		if len(c.d.streams) != 0 {
-			t.Error("the rejected stream is still registered")
-		}
+		testkit.Expect(t, "registered streams", len(c.d.streams), 0)
 	})
 }
 
@@ -145,9 +143,7 @@ func TestRawTrafficContinues(t *testing.T) {
 		send(`{"id":2,"method":"b"}`)
 		f = c.far()
 		f.gets(`{"id":2,"method":"b"}`)
-		if err := pipe.Send(t.Context(), json.RawMessage(`{"id":9,"result":1}`)); testkit.Failed(err) != "failed usage" {
-			t.Errorf("a response to a request from a lost connection: %v", err)
-		}
+		testkit.Expect(t, "a response to a request from a lost connection", testkit.Failed(pipe.Send(t.Context(), json.RawMessage(`{"id":9,"result":1}`))), "failed usage")
 		f.says(`{"jsonrpc":"2.0","id":2,"result":1}`)
 		recv(`{"jsonrpc":"2.0","id":2,"result":1}`)
 		err = pipe.Finish(t.Context())

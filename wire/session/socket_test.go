@@ -11,7 +11,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/session/relay"
@@ -166,9 +165,7 @@ func TestStreamThatIsNotRead(t *testing.T) {
 	for err == nil {
 		_, err = st.Next(t.Context())
 	}
-	if f := wire.AsFault(err); f == nil || f.Kind != wire.IO {
-		t.Errorf("the stream ended with %v", err)
-	}
+	testkit.Expect(t, "the end of the stream", testkit.Failed(err), "failed io")
 }
 
 // A limitedListener fails the given number of times before it accepts connections.

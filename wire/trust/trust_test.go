@@ -27,9 +27,7 @@ func TestTrustedByRoot(t *testing.T) {
 	}
 	for mode, trusted := range map[os.FileMode]bool{0o755: true, 0o775: false, 0o757: false} {
 		testkit.OK(t, os.Chmod(filepath.Join(dir, "theirs"), mode))
-		if err := Check("hooks", filepath.Join(dir, "theirs/b")); (err == nil) != trusted {
-			t.Errorf("in its owner's folder with mode %o: %v", mode, err)
-		}
+		testkit.Expect(t, "trusted in its owner's folder with mode "+mode.String(), Check("hooks", filepath.Join(dir, "theirs/b")) == nil, trusted)
 	}
 }
 

@@ -3,6 +3,8 @@ package xdg
 import (
 	"path/filepath"
 	"testing"
+
+	"rpcx/wire/testkit"
 )
 
 // TestFolder checks that a directory is the absolute path in its variable, or else below the home directory. Relative paths are ignored.
@@ -18,23 +20,17 @@ func TestFolder(t *testing.T) {
 	} {
 		setHome(t, c.home)
 		t.Setenv("XDG_CONFIG_HOME", c.variable)
-		if got := Config(); got != c.want {
-			t.Errorf("XDG_CONFIG_HOME=%q, home %q: %q, want %q", c.variable, c.home, got, c.want)
-		}
+		testkit.Expect(t, "XDG_CONFIG_HOME="+c.variable, Config(), c.want)
 	}
 }
 
 func TestStateFile(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
-	if got := StateFile("history"); got != filepath.Join(state, "rpcx", "history") {
-		t.Error(got)
-	}
+	testkit.Expect(t, "the file", StateFile("history"), filepath.Join(state, "rpcx", "history"))
 	t.Setenv("XDG_STATE_HOME", "")
 	setHome(t, "")
-	if got := StateFile("history"); got != "" {
-		t.Error(got)
-	}
+	testkit.Expect(t, "the file", StateFile("history"), "")
 }
 
 func setHome(t *testing.T, dir string) {

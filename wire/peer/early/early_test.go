@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 // The list of ended streams is bounded, and the oldest are dropped.
@@ -75,9 +76,7 @@ func TestLostItemsAreCounted(t *testing.T) {
 	if got := []int64{e.Missing(wire.ID("0")), e.Missing(wire.ID("1")), e.Missing(wire.ID("other")), e.Missing(wire.ID("never lost"))}; got[0] != 5 || got[1] != 3 || got[2] != 2 || got[3] != 2 {
 		t.Error("shared count:", got)
 	}
-	if len(e.lost) != maxRecent+1 {
-		t.Error(len(e.lost), "counts")
-	}
+	testkit.Expect(t, "counts", len(e.lost), maxRecent+1)
 	var long Items
 	long.lose(string(make([]byte, maxRecentLength)))
 	long.lose(string(make([]byte, maxRecentLength+1)))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/testkit"
 )
 
 func TestTheStateOnlyMovesForward(t *testing.T) {
@@ -72,9 +73,7 @@ func TestFaultsNameTheMethodOnce(t *testing.T) {
 		t.Error(f.Message, f.Method)
 	}
 	e.Stop(errTorn)
-	if f := e.Fault(io.EOF, ""); f.Message != "rpcx closed the connection, before the message was sent" {
-		t.Error(f.Message)
-	}
+	testkit.Expect(t, "the reason", e.Fault(io.EOF, "").Message, "rpcx closed the connection, before the message was sent")
 	named := &wire.Fault{Kind: wire.IO, Method: "sub"}
 	if f := Fault(named, "add", ""); f.Method != "sub" || f == named {
 		t.Error("the fault has another method, or is not a copy")

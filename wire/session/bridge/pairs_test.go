@@ -165,16 +165,12 @@ func pair(t *testing.T, here, there string) {
 		t.Errorf("calc_fail: %v, %v", failed, err)
 	}
 	lossy := here != there && saysData(there) && !saysData(here)
-	if slices.Contains(b.Lacks, "error data") != lossy {
-		t.Errorf("Lacks and error data: %q", b.Lacks)
-	}
+	testkit.Expect(t, "lacks error data", slices.Contains(b.Lacks, "error data"), lossy)
 	if !asks(there) || !asks(here) || there == "mcp" && !all.Named(here).Bridge.Client.Declares {
 		if data, failed, err := call(ctx, conv, offered, "calc_ask", `{}`); err != nil || failed == nil {
 			t.Errorf("calc_ask: %v, %v, %v", data, failed, err)
 		}
-		if lacks := slices.Contains(b.Lacks, "requests from the peer"); lacks != asks(there) {
-			t.Errorf("Lacks: %q", b.Lacks)
-		}
+		testkit.Expect(t, "lacks requests from the peer", slices.Contains(b.Lacks, "requests from the peer"), asks(there))
 	} else {
 		if data, failed, err := call(ctx, conv, offered, "calc_ask", `{}`); err != nil || failed != nil || !scan.Equal([]byte(last(data)), []byte(answer)) {
 			t.Errorf("calc_ask: %v, %v, %v", data, failed, err)

@@ -49,9 +49,7 @@ func TestWithFields(t *testing.T) {
 		testkit.Expect(t, c.request+" "+c.params, string(withTarget(json.RawMessage(c.request), params)), c.want)
 	}
 	for schema, want := range map[string]bool{"": true, `{}`: true, `{"type":"object"}`: true, `{"type":"array"}`: false, `{"type":["object","array"]}`: true} {
-		if isObject(json.RawMessage(schema)) != want {
-			t.Errorf("%s: %v", schema, !want)
-		}
+		testkit.Expect(t, schema, isObject(json.RawMessage(schema)), want)
 	}
 }
 
@@ -94,9 +92,7 @@ func TestTitles(t *testing.T) {
 	}
 	const positional = `{"type":"array","prefixItems":[{"title":"a"},{"title":"b","type":"string"}],"minItems":1,"maxItems":2,"description":"d"}`
 	const named = `{"type":"object","properties":{"a":{"title":"a"},"b":{"title":"b","type":"string"}},"required":["a"],"additionalProperties":false,"description":"d"}`
-	if got := string(titled(json.RawMessage(positional), []string{"a", "b"})); got != named {
-		t.Errorf("%s, want %s", got, named)
-	}
+	testkit.Expect(t, "by name", string(titled(json.RawMessage(positional), []string{"a", "b"})), named)
 	for params, want := range map[string]string{`{"b":2.0,"a":1e1}`: `[1e1,2.0]`, `{"a":1}`: `[1]`, `{}`: `[]`, `{"b":2}`: "", `{"a":1,"c":3}`: ""} {
 		got, err := inOrder(json.RawMessage(params), []string{"a", "b"})
 		if string(got) != want || (err != nil) != (want == "") {
@@ -131,9 +127,7 @@ func TestThePoolClosesWithoutWaiting(t *testing.T) {
 		}
 		begun := time.Now()
 		_ = p.close()
-		if took := time.Since(begun); took != time.Second {
-			t.Errorf("closing takes %v", took)
-		}
+		testkit.Expect(t, "closing takes", time.Since(begun), time.Second)
 	})
 }
 

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"path/filepath"
@@ -104,9 +105,7 @@ func TestHostCountsClients(t *testing.T) {
 	w := newWorld(t)
 	ended := w.host(w.at, HostOptions{Name: "work", IdleExit: 2 * time.Second})
 	c := w.open("@work")
-	if n := w.status("work").Clients; n != 1 {
-		t.Errorf("%d clients, want 1", n)
-	}
+	testkit.Expect(t, "clients", w.status("work").Clients, 1)
 	c.Close()
 	testkit.Until(t, "the session ended although its status was read", func() bool {
 		if _, err := List(t.Context()); err != nil {
@@ -153,9 +152,7 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 		t.Error(err)
 	}
 	for _, err := range []error{<-ended, <-opened} {
-		if err == nil || err.Error() != "session slow was closed while it was being opened" {
-			t.Errorf("ended with %v", err)
-		}
+		testkit.Expect(t, "the end", fmt.Sprint(err), "session slow was closed while it was being opened")
 	}
 	if _, err := Attach(t.Context(), "slow"); !rundir.IsAbsent(err) {
 		t.Errorf("Attach to a closed session: %v", err)
@@ -190,19 +187,13 @@ func TestHostTakesASingleResponse(t *testing.T) {
 		t.Errorf("got %s, %v", m.Raw, err)
 	}
 	testkit.OK(t, <-finished)
-	if err := two.Send(t.Context(), answer(first, "1")); testkit.Failed(err) != "failed usage" {
-		t.Errorf("a response to a rejected request: %v", err)
-	}
+	testkit.Expect(t, "a response to a rejected request", testkit.Failed(two.Send(t.Context(), answer(first, "1"))), "failed usage")
 	call := w.start(w.open("@work"), dialect.Call, "go", `["second"]`)
 	second := asked(two)
 	testkit.OK(t, one.Send(t.Context(), answer(second, `"one"`)))
-	if err := two.Send(t.Context(), answer(second, `"two"`)); testkit.Failed(err) != "failed usage" {
-		t.Errorf("a second response: %v", err)
-	}
+	testkit.Expect(t, "a second response", testkit.Failed(two.Send(t.Context(), answer(second, `"two"`))), "failed usage")
 	testkit.Expect(t, "the response", w.next(call), `"one"`)
-	if err := done.Send(t.Context(), []byte(`{"jsonrpc":"2.0","method":"late"}`)); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Closed {
-		t.Errorf("Send after the end: %v", err)
-	}
+	testkit.Expect(t, "Send after the end", testkit.Failed(done.Send(t.Context(), []byte(`{"jsonrpc":"2.0","method":"late"}`))), "failed closed")
 }
 
 // A status request gets a response even if the session fails meanwhile.
@@ -237,18 +228,13 @@ func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 		t.Error(err)
 	}
 	<-c.Done()
-	if _, err := c.Raw(); testkit.Failed(err) != "failed closed" {
-		t.Errorf("Raw after the end: %v", err)
-	}
-	if err := c.AnswerFallback(t.Context(), nil); testkit.Failed(err) != "failed closed" {
-		t.Errorf("AnswerFallback after the end: %v", err)
-	}
+	_, err = c.Raw()
+	testkit.Expect(t, "Raw after the end", testkit.Failed(err), "failed closed")
+	testkit.Expect(t, "AnswerFallback after the end", testkit.Failed(c.AnswerFallback(t.Context(), nil)), "failed closed")
 	if _, _, err := p.Recv(); err != io.EOF {
 		t.Errorf("Recv: %v", err)
 	}
-	if err := p.Err(); err == nil || err.Error() != "the session was closed" {
-		t.Errorf("Err: %v", err)
-	}
+	testkit.Expect(t, "the reason", fmt.Sprint(p.Err()), "the session was closed")
 }
 
 // The reason is recorded if the peer closes before the session is ready.
@@ -269,9 +255,7 @@ func TestHostCloses(t *testing.T) {
 	testkit.OK(t, err)
 	far.Close()
 	<-d.Done()
-	if f := wire.AsFault(h.disconnectReason()); f == nil || f.Kind != wire.Closed {
-		t.Errorf("disconnectReason after the peer closed: %v", f)
-	}
+	testkit.Expect(t, "the reason after the peer closed", testkit.Failed(h.disconnectReason()), "failed closed")
 }
 
 // farewell is a stream that takes some time to cancel.

@@ -72,9 +72,7 @@ func TestRingKeepsTheNewest(t *testing.T) {
 			first, last, bytes := r.bounds()
 			got := told(t, after(t, r, 0, ""), int(last-first)+1+min(1, int(first-1)))
 			testkit.Expect(t, "kept", fmt.Sprint(got), tt.want)
-			if want := 3 * int(last-first+1); bytes != want {
-				t.Errorf("%d bytes are stored, want %d", bytes, want)
-			}
+			testkit.Expect(t, "stored bytes", bytes, 3*int(last-first+1))
 		})
 	}
 }
@@ -126,7 +124,5 @@ func TestRingMessageWithoutEvent(t *testing.T) {
 	r := ringOf(9, 9)
 	r.add(item("a", "1"))
 	st, _ := r.after(0, "", func(*wire.Message, *wire.Event) error { return io.ErrUnexpectedEOF })
-	if _, err := st.Next(t.Context()); err != io.ErrUnexpectedEOF {
-		t.Error(err)
-	}
+	testkit.Expect(t, "the end", testkit.Next(t, st), "failed: unexpected EOF")
 }

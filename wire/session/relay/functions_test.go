@@ -38,9 +38,7 @@ func TestFunctionsGoWithTheirProcess(t *testing.T) {
 	if client, _, ok := s.of(second); client == nil || !ok {
 		t.Errorf("the function of a running process: %v, %v", client, ok)
 	}
-	if len(s.clients) != 1 {
-		t.Errorf("%d processes are registered", len(s.clients))
-	}
+	testkit.Expect(t, "registered processes", len(s.clients), 1)
 }
 
 // offers is a Responder with one hook.

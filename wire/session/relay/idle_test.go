@@ -10,6 +10,7 @@ import (
 
 	"rpcx/wire/dialect"
 	"rpcx/wire/peer"
+	"rpcx/wire/testkit"
 )
 
 // A socket becomes idle when the last attached process ends. Reading the status makes no difference.
@@ -25,9 +26,7 @@ func TestIdleCountsFromTheLastUse(t *testing.T) {
 		s := New(&Functions{}, ServerOptions{Methods: map[string]Method{"attach": attach, "look": look}})
 		idle := func(when string, want time.Duration) {
 			t.Helper()
-			if got := s.Idle().Round(time.Second); got != want {
-				t.Errorf("%s: idle for %v, want %v", when, got, want)
-			}
+			testkit.Expect(t, when, s.Idle().Round(time.Second), want)
 		}
 		use := func(method string) (gone func()) {
 			near, far := net.Pipe()

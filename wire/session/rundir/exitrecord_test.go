@@ -37,9 +37,7 @@ func TestEndings(t *testing.T) {
 	for i := range 2 * maxExitRecords {
 		RecordExit(fmt.Sprint("/run/", i), "x")
 	}
-	if n := len(readExitRecords(cache.Read(file))); n != maxExitRecords {
-		t.Errorf("%d records are stored", n)
-	}
+	testkit.Expect(t, "records", len(readExitRecords(cache.Read(file))), maxExitRecords)
 	old := []exitRecord{{"/run/s-a", time.Now().Add(-exitRecordAge), "long ago"}, {"/run/s-b", time.Now(), "now"}}
 	kept, _ := scan.Marshal(old)
 	testkit.OK(t, os.WriteFile(file, kept, 0o600))
@@ -71,9 +69,7 @@ func TestEndingsTogether(t *testing.T) {
 	for range maxExitRecords {
 		<-done
 	}
-	if n := len(readExitRecords(cache.Read(xdg.StateFile("ended")))); n != maxExitRecords {
-		t.Errorf("%d records are stored", n)
-	}
+	testkit.Expect(t, "records", len(readExitRecords(cache.Read(xdg.StateFile("ended")))), maxExitRecords)
 }
 
 // A record is kept for a day.

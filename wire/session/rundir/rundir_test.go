@@ -19,9 +19,7 @@ func TestCheckName(t *testing.T) {
 	for name, ok := range map[string]bool{
 		"azAZ09._-": true, strings.Repeat("a", 64): true, strings.Repeat("a", 65): false, "": false, "-a": false, "a@": false, "a[": false, "a/": false, "a:": false,
 	} {
-		if err := CheckName(name); (err == nil) != ok {
-			t.Errorf("%q: %v", name, err)
-		}
+		testkit.Expect(t, name, CheckName(name) == nil, ok)
 	}
 }
 
@@ -59,9 +57,8 @@ func TestPlace(t *testing.T) {
 	if _, path, err := Claim("a"); err != nil || path != filepath.Join(dir, "s-a") {
 		t.Error(path, err)
 	}
-	if _, _, err := Claim("a"); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.Conflict {
-		t.Error(err)
-	}
+	_, _, err = Claim("a")
+	testkit.Expect(t, "claiming it again", testkit.Failed(err), "failed conflict")
 	for mode, ok := range map[os.FileMode]bool{0o700: true, 0o710: false, 0o701: false} {
 		testkit.OK(t, os.Chmod(dir, mode))
 		if path, err := Find("a"); (err == nil && path != "") != ok {
@@ -72,9 +69,7 @@ func TestPlace(t *testing.T) {
 	if path, err := Find("a"); path != "" || err != nil {
 		t.Error(path, err)
 	}
-	if err := Locked(dir, func() error { return nil }); wire.AsFault(err) == nil || wire.AsFault(err).Kind != wire.IO {
-		t.Error(err)
-	}
+	testkit.Expect(t, "locking a missing directory", testkit.Failed(Locked(dir, func() error { return nil })), "failed io")
 	if _, err := Bind(filepath.Join(dir, "s-a")); err == nil {
 		t.Error("a socket in a missing directory")
 	}

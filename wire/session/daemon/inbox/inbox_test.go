@@ -50,9 +50,7 @@ func counted(t *testing.T, b *Inbox, waiting, claimed int) {
 
 func isCall(t *testing.T, what string, got, want int64) {
 	t.Helper()
-	if got != want {
-		t.Errorf("%s: got call %d, want %d", what, got, want)
-	}
+	testkit.Expect(t, what, got, want)
 }
 
 // The oldest call goes to one claimant. A call that was shown stays with the claimant until its lease
@@ -78,9 +76,7 @@ func TestInboxClaims(t *testing.T) {
 		counted(t, b, 0, 2)
 		begun := time.Now()
 		isCall(t, "after the lease", claimed(t, b, two, ""), 1)
-		if waited := time.Since(begun); waited != 10*time.Second {
-			t.Errorf("the lease lasted %v", waited)
-		}
+		testkit.Expect(t, "the lease lasted", time.Since(begun), 10*time.Second)
 
 		for id, answer := range map[int64]parkedAnswer{1: {result: json.RawMessage("true")}, 2: {err: wire.NewError(7, "no")}} {
 			testkit.OK(t, b.reply(id, answer))
@@ -105,9 +101,7 @@ func TestInboxWakesClaimants(t *testing.T) {
 		begun := time.Now()
 		time.AfterFunc(time.Second, func() { b.Release(one) })
 		isCall(t, "returned by the claimant", claimed(t, b, two, ""), 1)
-		if waited := time.Since(begun); waited != time.Second {
-			t.Errorf("the returned call was claimed after %v", waited)
-		}
+		testkit.Expect(t, "the returned call was claimed after", time.Since(begun), time.Second)
 		testkit.OK(t, b.reply(1, parkedAnswer{result: json.RawMessage("1")}))
 		testkit.Expect(t, "the reply", <-answer, "1")
 	})
