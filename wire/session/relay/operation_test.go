@@ -1,8 +1,6 @@
 package relay
 
 import (
-	"context"
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -37,13 +35,4 @@ func FuzzOperation(f *testing.F) {
 		}
 		h.socket.forget(h)
 	})
-}
-
-// An unknown method is rejected with an error.
-func TestUnknownMethod(t *testing.T) {
-	h := &Process{socket: &Socket{}}
-	_, err := h.Handle(context.Background(), &dialect.Inbound{Msg: wire.Message{Method: "x", Params: json.RawMessage(`{}`)}})
-	if e := wire.AsError(err); e == nil || string(e.Code) != "-32601" {
-		t.Errorf("%v", err)
-	}
 }
