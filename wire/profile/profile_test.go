@@ -60,20 +60,17 @@ short = { endpoint = "demo:" }
 
 func TestRefusals(t *testing.T) {
 	for text, want := range map[string]string{
-		"profile = 1":                                  "profile is not a table",
-		"[profile]\na = 1":                             "profile.a is not a table",
-		"[[profile.a]]\nendpoint = 'x'":                "profile.a is not a table",
-		"[profile.a]\nendpoint = 'x'\nendpoint = 'y'":  ":3: ",
-		"[profile.a]\nendpoint = ['x']":                ":2: profile.a.endpoint takes one value",
-		"[profile.a]\nendpoint = true":                 ":2: profile.a.endpoint: it must be a string",
-		"[profile.a]\nendpoint = 'x'\nheader = [1]":    ":3: profile.a.header: it must be a string",
-		"[profile.a]\nendpoint = 'x'\nheader.a = 'b'":  "profile.a.header: it must be a string",
-		"[profile.a]\nendpoint = 'x ${A B}'":           ":2: profile.a.endpoint: write ${NAME}",
-		"[profile.a]\nendpoint = 'x ${A'":              ":2: profile.a.endpoint: write ${NAME}",
-		"[profile.a]\nendpoint = '${RPCX_TEST_UNSET}'": "the variable RPCX_TEST_UNSET is not set",
-		"[profile.a]\nendpont = 'x'":                   ":2: profile.a.endpont: unknown key",
-		"[profiles.a]\nendpoint = 'x'":                 ":1: profiles: unknown key",
-		"[profile.a]\n[profile.a.tls]\nca = 'x'":       ":2: profile.a.tls: unknown key",
+		"profile = 1":                                 "profile is not a table",
+		"[profile]\na = 1":                            "profile.a is not a table",
+		"[[profile.a]]\nendpoint = 'x'":               "profile.a is not a table",
+		"[profile.a]\nendpoint = 'x'\nendpoint = 'y'": ":3: ",
+		"[profile.a]\nendpoint = ['x']":               ":2: profile.a.endpoint takes one value",
+		"[profile.a]\nendpoint = true":                ":2: profile.a.endpoint: it must be a string",
+		"[profile.a]\nendpoint = 'x'\nheader = [1]":   ":3: profile.a.header: it must be a string",
+		"[profile.a]\nendpoint = 'x'\nheader.a = 'b'": "profile.a.header: it must be a string",
+		"[profile.a]\nendpoint = 'x ${A B}'":          ":2: profile.a.endpoint: write ${NAME}",
+		"[profile.a]\nendpoint = 'x ${A'":             ":2: profile.a.endpoint: write ${NAME}",
+		"[profile.a]\n[profile.a.tls]\nca = 'x'":      ":2: profile.a.tls: unknown key",
 	} {
 		config(t, text)
 		_, err := Find("a")

@@ -168,12 +168,6 @@ func TestServerClosesDuringACallOfAHook(t *testing.T) {
 	w.gone("pid")
 }
 
-func TestHooksBelongToTheConnection(t *testing.T) {
-	w := newWorld(t, "", where)
-	_, err := Open(t.Context(), w.endpoint(w.back(w.client())), w.options([]string{"a=json:1"}))
-	testkit.Expect(t, "hooks on @", testkit.Failed(err), "failed usage")
-}
-
 // An error crosses the socket unchanged.
 func TestFaultsCrossTheSocket(t *testing.T) {
 	yes := true

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,16 +78,18 @@ func TestPlace(t *testing.T) {
 	if _, err := Make(); err == nil || !strings.Contains(err.Error(), "is not a directory that belongs to this user") {
 		t.Error(err)
 	}
-	for _, variable := range []string{"XDG_RUNTIME_DIR", "TMPDIR"} { // the path of a socket there would be too long
-		t.Setenv(variable, temp)
-	}
-	if place, err := runtimePlace(); filepath.Dir(place) != "/tmp" || err != nil {
-		t.Error(place, err)
-	}
+	mine := "rpcx-" + strconv.Itoa(os.Getuid())
 	fits := "/" + strings.Repeat("x", maxSocketPath-len(socketName)-len("//rpcx/"))
-	t.Setenv("XDG_RUNTIME_DIR", fits)
-	if place, err := runtimePlace(); place != fits+"/rpcx" || err != nil {
-		t.Error(place, err)
+	for _, c := range []struct{ xdg, tmp, want string }{
+		{temp, temp, "/tmp/" + mine}, // the path of a socket in the others would be too long
+		{fits, temp, fits + "/rpcx"},
+		{"relative", "/t", "/t/" + mine},
+	} {
+		t.Setenv("XDG_RUNTIME_DIR", c.xdg)
+		t.Setenv("TMPDIR", c.tmp)
+		place, err := runtimePlace()
+		testkit.OK(t, err)
+		testkit.Expect(t, "the directory for "+c.xdg, place, c.want)
 	}
 }
 
