@@ -76,9 +76,8 @@ func newWorld(t *testing.T, o Options, b Binding, specs ...string) *world {
 		w.failed = append(w.failed, err.Error())
 	}
 	var err error
-	if w.table, err = NewTable(o, entries...); err != nil {
-		t.Fatal(err)
-	}
+	w.table, err = NewTable(o, entries...)
+	testkit.OK(t, err)
 	w.ConnectionHooks = w.table.Bind(b)
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {

@@ -51,9 +51,7 @@ func TestASlotIsTakenBack(t *testing.T) {
 		s := &share{of: &semaphore{free: 1}}
 		testkit.OK(t, s.acquire(t.Context()))
 		resume := s.pause()
-		if err := s.acquire(t.Context()); err != nil { // for the hook of the nested call
-			t.Fatal(err)
-		}
+		testkit.OK(t, s.acquire(t.Context())) // for the hook of the nested call
 		resume() // while the nested hook still runs
 		third := make(chan error, 1)
 		go func() { third <- s.acquire(t.Context()) }()
@@ -116,9 +114,8 @@ func TestStreamsAreBounded(t *testing.T) {
 	fill := func(b *ConnectionHooks) {
 		for range MaxStreams / 2 {
 			var err error
-			if _, release, err = b.hold(t.Context(), true); err != nil {
-				t.Fatal(err)
-			}
+			_, release, err = b.hold(t.Context(), true)
+			testkit.OK(t, err)
 		}
 	}
 	stream := func(b *ConnectionHooks) error {
@@ -135,13 +132,9 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 	fill(w.ConnectionHooks)
 	refused("a client with half of all streams", w.ConnectionHooks)
-	if err := stream(other); err != nil {
-		t.Error("another client:", err)
-	}
+	testkit.OK(t, stream(other))
 	fill(other)
 	refused("a third client", third)
 	release()
-	if err := stream(third); err != nil {
-		t.Error("after the end of a stream:", err)
-	}
+	testkit.OK(t, stream(third))
 }

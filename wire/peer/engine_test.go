@@ -232,9 +232,8 @@ func TestSlowStreamDoesNotDelayAnAnswer(t *testing.T) {
 				var call dialect.Stream
 				if outstanding == "call" {
 					var err error
-					if call, err = p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "y"}); err != nil {
-						t.Fatal(err)
-					}
+					call, err = p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "y"})
+					testkit.OK(t, err)
 				}
 				synctest.Wait()
 				if call != nil {
@@ -289,9 +288,7 @@ func TestCloseWhileBusy(t *testing.T) {
 		}
 		testkit.Expect(t, "handlers that outlive Close", running, 0)
 		wg.Wait()
-		if err := a.Close(); err != nil {
-			t.Error("again:", err)
-		}
+		testkit.OK(t, a.Close())
 	})
 }
 
@@ -308,9 +305,7 @@ func TestCloseWith(t *testing.T) {
 		if _, err := far.Recv(); err == nil || err == io.EOF {
 			t.Error(err)
 		}
-		if p.Err() != nil {
-			t.Error(p.Err())
-		}
+		testkit.OK(t, p.Err())
 	})
 }
 
@@ -359,9 +354,7 @@ func TestNotificationsBounded(t *testing.T) {
 			t.Fatalf("%d notifications were handled, notes %v", len(got), notes)
 		}
 		// A call is pending.
-		if _, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Call, Method: "never"}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Start(t, p, dialect.Call, "never", "")
 		got = nil
 		go func() {
 			for i := range many {

@@ -86,9 +86,7 @@ func TestExchangeCalls(t *testing.T) {
 					testkit.Expect(t, "the method of the fault", f.Method, "x")
 				}
 				testkit.Expect(t, "the outcome", got, test.want)
-				if err := p.Err(); err != nil {
-					t.Error("the connection ended:", err)
-				}
+				testkit.OK(t, p.Err())
 			})
 		})
 	}

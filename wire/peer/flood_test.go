@@ -191,9 +191,7 @@ func TestLossyStreams(t *testing.T) {
 func TestReaderWaitsOnlyAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, far := paired(t, peer.Options{StreamBuffer: 8 << 20})
-		if _, err := p.Open(t.Context(), dialect.Op{Kind: dialect.Watch, Method: "unread"}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Start(t, p, dialect.Watch, "unread", "")
 		read := testkit.Start(t, p, dialect.Watch, "read", "")
 		for range 20 {
 			far.Send(fmt.Appendf(nil, `{"method":"unread","params":[%q]}`, strings.Repeat("x", 64<<10)))

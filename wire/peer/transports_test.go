@@ -43,9 +43,8 @@ func overTransport(t *testing.T, listen string) {
 	defer l.Close()
 	wg.Go(func() { accept(t, l, &wg, told) })
 
-	if a, err = transport.Parse(l.Endpoint()); err != nil {
-		t.Fatal(err)
-	}
+	a, err = transport.Parse(l.Endpoint())
+	testkit.OK(t, err)
 	conn, err := schemes.Dial(t.Context(), a, c)
 	testkit.OK(t, err)
 	p := newPeer(t, conn, peer.Options{Handler: with(func(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) {

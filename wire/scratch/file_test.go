@@ -18,9 +18,8 @@ func TestFileHasNoName(t *testing.T) {
 		t.Errorf("%v, %v", left, err)
 	}
 	b := make([]byte, 3)
-	if _, err := f.WriteString("abc"); err != nil {
-		t.Error(err)
-	}
+	_, err = f.WriteString("abc")
+	testkit.OK(t, err)
 	if _, err := f.ReadAt(b, 0); err != nil || string(b) != "abc" {
 		t.Errorf("%q, %v", b, err)
 	}

@@ -37,9 +37,8 @@ func newWorld(t *testing.T, prefix string, hooks ...string) *world {
 	w := &world{t: t, dir: testkit.SessionFolders(t)}
 	w.at = prefix + "unix:" + filepath.Join(w.dir, "s")
 	var err error
-	if w.server, err = Listen(t.Context(), w.endpoint(w.at), w.options(hooks)); err != nil {
-		t.Fatal(err)
-	}
+	w.server, err = Listen(t.Context(), w.endpoint(w.at), w.options(hooks))
+	testkit.OK(t, err)
 	testkit.Serve(t, w.server)
 	return w
 }

@@ -166,9 +166,8 @@ func TestAnswersOfTheUserFreeTheirPlace(t *testing.T) {
 		f := c.far()
 		for n := range 1200 {
 			f.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ask"}`, n))
-			if _, _, err := pipe.Recv(); err != nil {
-				t.Fatal(err)
-			}
+			_, _, err := pipe.Recv()
+			testkit.OK(t, err)
 			answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":1}`, n)
 			testkit.OK(t, pipe.Send(t.Context(), []byte(answer)))
 			f.gets(answer)
@@ -201,9 +200,8 @@ func seesTheFirst(t *testing.T, dialectName string, op dialect.Op, sent string) 
 			st, err := d.Open(t.Context(), op)
 			testkit.OK(t, err)
 			for m := (wire.Message{}); m.Kind != wire.Item && string(m.Body) != "1"; {
-				if m, err = st.Next(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				m, err = st.Next(t.Context())
+				testkit.OK(t, err)
 			}
 		})
 	}

@@ -108,9 +108,8 @@ func TestHostCountsClients(t *testing.T) {
 	testkit.Expect(t, "clients", w.status("work").Clients, 1)
 	c.Close()
 	testkit.Until(t, "the session ended although its status was read", func() bool {
-		if _, err := List(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		_, err := List(t.Context())
+		testkit.OK(t, err)
 		select {
 		case err := <-ended:
 			if f := wire.AsFault(err); f == nil || f.Message != "no command used it for 2s (--idle-exit)" {
@@ -148,9 +147,8 @@ func TestHostIsClosedWhileItConnects(t *testing.T) {
 		opened <- err
 	}()
 	testkit.Until(t, "a command waits for the session", func() bool { return w.status("slow").Clients == 1 })
-	if _, err := w.attach("slow").End(t.Context()); err != nil {
-		t.Error(err)
-	}
+	_, err = w.attach("slow").End(t.Context())
+	testkit.OK(t, err)
 	for _, err := range []error{<-ended, <-opened} {
 		testkit.Expect(t, "the end", fmt.Sprint(err), "session slow was closed while it was being opened")
 	}
@@ -224,9 +222,8 @@ func TestHostIsClosedUnderRawTraffic(t *testing.T) {
 	c := w.open("@work").(*relay.Client)
 	p, err := c.Raw()
 	testkit.OK(t, err)
-	if _, err := w.attach("work").End(t.Context()); err != nil {
-		t.Error(err)
-	}
+	_, err = w.attach("work").End(t.Context())
+	testkit.OK(t, err)
 	<-c.Done()
 	_, err = c.Raw()
 	testkit.Expect(t, "Raw after the end", testkit.Failed(err), "failed closed")
@@ -248,9 +245,7 @@ func TestHostCloses(t *testing.T) {
 	testkit.OK(t, err)
 	defer d.Close()
 	h := &host{conv: d}
-	if err := h.disconnectReason(); err != nil {
-		t.Errorf("disconnectReason while the peer is connected: %v", err)
-	}
+	testkit.OK(t, h.disconnectReason())
 	far, err := l.Accept()
 	testkit.OK(t, err)
 	far.Close()

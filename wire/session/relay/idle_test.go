@@ -32,9 +32,8 @@ func TestIdleCountsFromTheLastUse(t *testing.T) {
 			near, far := net.Pipe()
 			s.wg.Go(func() { s.converse(far) })
 			c := socketPeer(near, peer.Options{})
-			if _, err := c.Call(t.Context(), method, nil); err != nil {
-				t.Fatal(err)
-			}
+			_, err := c.Call(t.Context(), method, nil)
+			testkit.OK(t, err)
 			return func() {
 				_ = c.Close()
 				synctest.Wait()
