@@ -140,7 +140,7 @@ func (k *pairing) rejoin(gap []vacancy, extras []*Found) {
 // replace the entry. If there are no differences, the message has only arrived late.
 func (k *pairing) apart(i int32, msg []byte) (found []match.Difference, alike bool) {
 	want := k.p.wanted(i)
-	if want == nil || scan.Valid(want, wire.DefaultMaxDepth) != nil {
+	if scan.Valid(want, wire.DefaultMaxDepth) != nil {
 		return nil, false
 	}
 	if id := k.idOf(i); id != nil {

@@ -26,6 +26,9 @@ func told(t *testing.T, before, now string) string {
 		if _, ok := kinds[d.Rule]; !ok {
 			t.Errorf("%s is in no table", d.Rule)
 		}
+		if strings.HasPrefix(d.Rule, "method-") && d.Method == "" {
+			t.Errorf("%s names no method", d.Rule)
+		}
 		if d.Level == "" || d.Message == "" || strings.Contains(d.Message, "%!") {
 			t.Errorf("%+v", d)
 		}
