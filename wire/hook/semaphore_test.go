@@ -52,7 +52,7 @@ func TestASlotIsTakenBack(t *testing.T) {
 		testkit.OK(t, s.acquire(t.Context()))
 		resume := s.pause()
 		testkit.OK(t, s.acquire(t.Context())) // for the hook of the nested call
-		resume() // while the nested hook still runs
+		resume()                              // while the nested hook still runs
 		third := make(chan error, 1)
 		go func() { third <- s.acquire(t.Context()) }()
 		synctest.Wait()

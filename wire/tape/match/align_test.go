@@ -16,8 +16,8 @@ func TestAligned(t *testing.T) {
 	}{
 		{`{"a":["x","y","z"]}`, `{"a":["new","x","y","z"]}`, []string{`/a/0 is unexpected: "new"`}},
 		{`{"a":["x","y","z"]}`, `{"a":["y","z"]}`, []string{`/a/0 is missing (expected "x")`}},
-		{`{"a":["x","y"]}`, `{"a":["x"]}`, []string{`/a/1 is missing (expected "y")`}},
-		{`{"a":["x"]}`, `{"a":["x","y"]}`, []string{`/a/1 is unexpected: "y"`}},
+		{`{"a":["x","y","z"]}`, `{"a":["x"]}`, []string{`/a/1 is missing (expected "y")`, `/a/2 is missing (expected "z")`}},
+		{`{"a":["x"]}`, `{"a":["x","y","z"]}`, []string{`/a/1 is unexpected: "y"`, `/a/2 is unexpected: "z"`}},
 		{`{"a":["x","y","z","u"]}`, `{"a":["u","x","y","z"]}`, []string{"/a/3 is moved to /a/0"}},
 		{`{"a":["x","y","z"]}`, `{"a":["X","Y","z"]}`, []string{`/a/0 is "X" instead of "x"`, `/a/1 is "Y" instead of "y"`}},
 		{`{"a":[{"n":1,"b":[1,2,3]},2]}`, `{"a":[{"n":1,"b":[0,1,2,3]},2]}`, []string{`/a/0/b/0 is unexpected: 0`}},
