@@ -6,15 +6,17 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"rpcx/wire/testkit"
 )
 
 // write creates a file and its directory.
 func write(t *testing.T, path string) {
 	t.Helper()
-	testkit.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	testkit.OK(t, os.WriteFile(path, nil, 0o600))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func exists(path string) bool {
@@ -32,8 +34,12 @@ func TestDir(t *testing.T) {
 	write(t, at("other", ownerFile))          // not named like rpcx's directories
 	write(t, at("rpcx-plugin-3", ownerFile))  // other users have access
 	write(t, at("elsewhere", "x", ownerFile)) // behind a link
-	testkit.OK(t, os.Chmod(at("rpcx-plugin-3"), 0o755))
-	testkit.OK(t, os.Symlink(at("elsewhere", "x"), at("rpcx-plugin-4")))
+	if err := os.Chmod(at("rpcx-plugin-3"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(at("elsewhere", "x"), at("rpcx-plugin-4")); err != nil {
+		t.Fatal(err)
+	}
 
 	first, second := &Dir{Kind: "plugin"}, &Dir{Kind: "artifacts"}
 	if err := first.Remove(); err != nil || !exists(at("rpcx-plugin-1")) {
@@ -63,7 +69,9 @@ func TestDir(t *testing.T) {
 	if err := first.Remove(); err != nil || exists(first.path) || !exists(second.path) {
 		t.Errorf("removed: %v", err)
 	}
-	testkit.OK(t, second.Remove())
+	if err := second.Remove(); err != nil {
+		t.Error(err)
+	}
 }
 
 // A new directory contains only the file of its owner. After the owner's lock is released, another process removes the directory.
