@@ -13,6 +13,7 @@ var largeStructs = map[string]exception{
 	"commands/options.Connection":  {22, record},
 	"format/tapeview.Row":          {21, record},
 	"wire/dialect/page/load.Serve": {22, record},
+	"wire/session/daemon.Status":   {21, record},
 	"wire/transport.Config":        {29, record},
 }
 

@@ -200,7 +200,9 @@ func (src *sources) members(s *structType) int {
 	n := 0
 	for _, f := range s.fields.List {
 		one := 1
-		if part := src.structs[s.dir+"."+typeName(f.Type)]; part != nil && src.isPart(part, s, f) {
+		if inner, ok := f.Type.(*ast.StructType); ok {
+			one = src.members(&structType{dir: s.dir, fields: inner.Fields})
+		} else if part := src.structs[s.dir+"."+typeName(f.Type)]; part != nil && src.isPart(part, s, f) {
 			one = src.members(part)
 		}
 		n += one * max(len(f.Names), 1)

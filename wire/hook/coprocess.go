@@ -20,9 +20,10 @@ type coprocess struct {
 	b *ConnectionHooks
 	c *chain
 
+	noisy sync.Once // the user is warned about a line that answers no call
+
 	mu      sync.Mutex
-	noisy   sync.Once // the user is warned about a line that answers no call
-	last    int64     // the last call's id
+	last    int64 // the last call's id
 	pending map[int64]chan coAnswer
 }
 

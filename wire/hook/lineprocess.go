@@ -60,7 +60,7 @@ func (t *LineProcess) Run(onLine func(line []byte), last func()) error {
 		return nil
 	})
 	if err != errTooLong {
-		err = nil
+		err = nil // a failed read is the end of the process, which Result describes
 	}
 	t.p.stdin.Close()
 	wire.Either(t.p.Done(), time.After(exitTime)) // the process may have closed only its stdout

@@ -97,8 +97,8 @@ func (p *Peer) turnLocked(in *inbound.Request) bool {
 	return true
 }
 
-// openRoom opens outbox.room, for which a timer or a goroutine waited. Waiting handlers then check again whether they may
-// start. awaits records that wait.
+// openRoom opens outbox.room: waiting handlers check again whether they may start. awaits is the flag of the timer or goroutine
+// that calls openRoom.
 func (p *Peer) openRoom(awaits *bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

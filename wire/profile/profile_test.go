@@ -70,6 +70,7 @@ func TestRefusals(t *testing.T) {
 		"[profile.a]\nendpoint = 'x'\nheader.a = 'b'": "profile.a.header: it must be a string",
 		"[profile.a]\nendpoint = 'x ${A B}'":          ":2: profile.a.endpoint: write ${NAME}",
 		"[profile.a]\nendpoint = 'x ${A'":             ":2: profile.a.endpoint: write ${NAME}",
+		"[profiles.a]\nendpoint = 'x'":                ":1: profiles: unknown key",
 		"[profile.a]\n[profile.a.tls]\nca = 'x'":      ":2: profile.a.tls: unknown key",
 	} {
 		config(t, text)

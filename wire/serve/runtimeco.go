@@ -31,13 +31,14 @@ type coRuntime struct {
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup
 
+	noisy sync.Once // the user is warned about a line that is not an answer
+
 	mu          sync.Mutex
 	closed      bool
 	process     *hook.LineProcess // nil before the first eval
 	last        int64             // the last eval's id
 	pending     map[int64]*coEval
 	knows       map[string]bool   // sessions with a state in the co-process
-	noisy       sync.Once         // the user is warned about a line that is not an answer
 	lines       int64             // the number of lines from all co-processes
 	cancelLimit time.Duration     // see cancelTime
 	stall       time.Duration     // see stallTime

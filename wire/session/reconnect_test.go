@@ -47,8 +47,8 @@ func TestReconnectEndsAtItsLimit(t *testing.T) {
 		_, noPreview := c.d.Preview(t.Context(), dialect.Op{Method: "x"})
 		_, noCatalog := c.d.Describe(t.Context())
 		_, noTypes := c.d.Typing(t.Context(), "x")
-		for _, err := range []error{noPreview, noCatalog, noTypes, c.d.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "x"})} {
-			testkit.Expect(t, "the end", err, c.d.Err())
+		for i, err := range []error{noPreview, noCatalog, noTypes, c.d.Notify(t.Context(), dialect.Op{Kind: dialect.Notify, Method: "x"})} {
+			testkit.Expect(t, fmt.Sprint("the end ", i), err, c.d.Err())
 		}
 	})
 }

@@ -79,8 +79,11 @@ func Heap() int64 {
 }
 
 // Failed returns an error in the form that tests compare: "failed " and the kind of a Fault, or "failed: " and the text
-// of another error.
+// of another error, or "no error".
 func Failed(err error) string {
+	if err == nil {
+		return "no error"
+	}
 	if f := wire.AsFault(err); f != nil {
 		return "failed " + string(f.Kind)
 	}

@@ -38,8 +38,8 @@ func (a *answer) read(ctx context.Context, st dialect.Stream, event func(*wire.M
 		case err == io.EOF:
 			a.over = true
 			return a.result()
-		case err != nil && whole.Err() != nil && ctx.Err() == nil:
-			b := a.responder.bridge // the items of a stream that did not end in time cannot become one result
+		case err != nil && whole.Err() != nil && ctx.Err() == nil: // the items of a stream that did not end in time cannot become one result
+			b := a.responder.bridge
 			return nil, wire.Errorf(wire.CodeServer, "%s cannot be called here: its stream has not ended after %s, and %s has no streams", a.req.Method, b.whole, b.here.Name)
 		case err != nil:
 			return nil, err

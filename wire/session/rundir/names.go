@@ -22,11 +22,11 @@ import (
 	"rpcx/wire/syserr"
 )
 
-var validName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
+var validName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`) })
 
 // CheckName rejects a session name that is not valid (rpcx-sessions(7)).
 func CheckName(name string) error {
-	if validName().MatchString(name) {
+	if len(name) <= 64 && validName().MatchString(name) {
 		return nil
 	}
 	return wire.Usagef("%s is not a valid session name", wire.Quote(name)).

@@ -15,7 +15,7 @@ import (
 // prints.
 type Request struct {
 	ID      int64           `json:"id,omitempty"`
-	Method  string          `json:"method"`
+	Method  string          `json:"method,omitempty"`
 	Params  json.RawMessage `json:"params,omitempty"`
 	Lease   time.Duration   `json:"lease,omitempty"` // in nanoseconds
 	Value   json.RawMessage `json:"value,omitempty"`
