@@ -36,9 +36,11 @@ func (l Listing) Methods() string {
 		}
 		b.WriteString("\n")
 	}
-	title, nameCells := []string{"NAME"}, func(m *catalog.Method) []string { return []string{CleanLine(m.Name)} }
+	title := []string{"NAME"}
+	nameCells := func(m *catalog.Method) []string { return []string{CleanLine(m.Name)} }
 	if resource := l.Conventions.Resource; resource != nil {
-		title, nameCells = []string{"RESOURCE", "VERB"}, func(m *catalog.Method) []string {
+		title = []string{"RESOURCE", "VERB"}
+		nameCells = func(m *catalog.Method) []string {
 			resource, verb := resource(m)
 			return []string{CleanLine(resource), CleanLine(verb)}
 		}
@@ -141,14 +143,14 @@ func (l Listing) Method(m *catalog.Method, endpoint string) string {
 			Wrap(&b, "  ", 2, line, width)
 		}
 	}
-	params, none := inside(c, m.Params, "", 1), ""
+	params, instead := inside(c, m.Params, "", 1), ""
 	switch {
 	case m.Params == nil:
-		none = " not described"
+		instead = " not described"
 	case len(params) == 0:
-		none = " none"
+		instead = " none"
 	}
-	b.WriteString("\n" + strong("Parameters:", color) + none + "\n")
+	b.WriteString("\n" + strong("Parameters:", color) + instead + "\n")
 	fields(&b, params, width)
 	described := func(title string, schema json.RawMessage) {
 		titled(&b, title, typeText(schema), width, color)

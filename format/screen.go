@@ -178,7 +178,7 @@ func AskSecret(ctx context.Context, on Screen, question string) (string, error) 
 	defer func() { _ = term.Restore(in, before) }()
 	var secret string
 	typed := make(chan error, 1)
-	go func() { // reading from a terminal cannot be interrupted
+	go func() { // reading from a terminal cannot be interrupted (withoutLeaks in commands/script_test.go knows this function)
 		var err error
 		secret, err = term.NewTerminal(streams{os.Stdin, os.Stderr}, "").ReadPassword(question)
 		typed <- err

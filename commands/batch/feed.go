@@ -20,11 +20,14 @@ const maxReadAtOnce = 32
 
 // feed turns each line of stdin into a job until the batch's context ends, and waits until all jobs are printed.
 func (r *reader) feed() error {
-	defer r.finish()
+	var err error
 	if r.b.lines != nil {
-		return r.feedHandshake()
+		err = r.feedHandshake()
+	} else {
+		err = env.EachLineAhead(r.ctx, r.startRead, r.take)
 	}
-	return env.EachLineAhead(r.ctx, r.startRead, r.take)
+	r.finish()
+	return err
 }
 
 // feedHandshake is like feed, but for a batch whose first lines may be the dialect's handshake. It sends the

@@ -54,9 +54,17 @@ func (s *schedule) reuse() (j *job) {
 	return j
 }
 
+// maxUnprinted bounds how many started jobs may wait for printing.
+func (s *schedule) maxUnprinted() int {
+	if s.unordered {
+		return s.atOnce
+	}
+	return s.atOnce + 1
+}
+
 // run starts and returns the next job, or returns nil if none may start.
 func (s *schedule) run() *job {
-	if len(s.queued) == 0 || s.running >= s.atOnce || s.stopped || s.unprinted > s.atOnce || s.unordered && s.unprinted == s.atOnce {
+	if len(s.queued) == 0 || s.running >= s.atOnce || s.stopped || s.unprinted >= s.maxUnprinted() {
 		return nil
 	}
 	return s.start()
@@ -103,7 +111,7 @@ func (s *schedule) printed() {
 // starts and returns that job.
 func (s *schedule) stop() (first *job) {
 	s.stopped = true
-	if len(s.queued) > 0 && !s.unordered && s.unprinted <= s.atOnce {
+	if len(s.queued) > 0 && !s.unordered && s.unprinted < s.maxUnprinted() {
 		first = s.start()
 	}
 	s.queued, s.bytes = nil, 0

@@ -93,7 +93,7 @@ func TestStop(t *testing.T) {
 	u := &schedule{atOnce: 1, unordered: true}
 	u.queue(all[2:])
 	if first := u.stop(); first != nil || !u.done() {
-		t.Error("Stop returned a line of an unordered batch")
+		t.Error("stop returned a line of an unordered batch")
 	}
 }
 

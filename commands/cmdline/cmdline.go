@@ -221,7 +221,8 @@ func (l *CommandLine) unknown(word, value string, given bool, rest []string) err
 		f.Hint = has + " has this flag"
 	case near != "":
 		flag := "--" + near
-		if f.Hint = "did you mean " + flag + "?"; given {
+		f.Hint = "did you mean " + flag + "?"
+		if given {
 			flag += "=" + value
 		}
 		if catalog.IsTypo(name, near) {

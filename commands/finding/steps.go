@@ -66,7 +66,7 @@ func (s *step) rank() int {
 	return 1
 }
 
-// familyOf returns the form of messages that a peer understands: "tagged" with the member "jsonrpc", "untagged" without it,
+// familyOf returns the form of messages that a peer understands: "tagged" with the member "jsonrpc" (JSON-RPC 2.0), "untagged" without it,
 // or "" if msg does not show the form.
 func familyOf(msg json.RawMessage) string {
 	switch {

@@ -12,14 +12,14 @@ import (
 
 // starts bounds how often rpcx starts the user's command to detect the dialect. Each start gets the remaining time divided by
 // its number, so that some is left for one more start, for the catalog.
-var starts = []time.Duration{3, 3, 4, 3, 2}
+var starts = []int{3, 3, 4, 3, 2}
 
 // children starts the command of e once for each framing, one after the other.
 func (p *Prober) children(ctx context.Context, e endpoint.Endpoint) {
 	end, _ := ctx.Deadline()
 	names, header := framings(e), ""
 	for i := 0; i < min(len(names), len(starts)); i++ {
-		share := time.Until(end) / starts[i]
+		share := time.Until(end) / time.Duration(starts[i])
 		a := p.attempt(e, names[i], 1, paces{listen: listenTime, first: share / 3, next: share / 30})
 		a.try.Header, header = header, ""
 		v := a.within(ctx, share)

@@ -132,5 +132,5 @@ func where(path []string) string {
 		}
 		return "." + s
 	})
-	return strings.Join(parts, "")[1:] // a path begins with a name
+	return strings.TrimPrefix(strings.Join(parts, ""), ".")
 }

@@ -62,6 +62,7 @@ func TestParse(t *testing.T) {
 		{[]string{`a:@=-`, `b=1`}, " [1]\n", `{"a":[1],"b":"1"}`},
 		{[]string{`{"a" : 1}`}, "", `{"a" : 1}`},
 		{[]string{`[1, 2]`}, "", `[1, 2]`},
+		{[]string{`[1, 2]`, `3`}, "", `[[1, 2],3]`},
 		{[]string{`"newHeads"`}, "", `["newHeads"]`},
 		{[]string{`-1`}, "", `[-1]`},
 		{[]string{`null`}, "", `[null]`},

@@ -53,8 +53,10 @@ var (
 // parsePath splits a key into names and, for [], schema.Append. a.b nests, and \. and \[ are literal.
 func parsePath(key string) (path []string, err error) {
 	for part := range strings.SplitSeq(escapes.Replace(key), ".") {
-		i := strings.IndexByte(part+"[", '[')
-		name, brackets := part[:i], part[i:]
+		name, brackets, found := strings.Cut(part, "[")
+		if found {
+			brackets = "[" + brackets
+		}
 		switch rest := strings.ReplaceAll(brackets, "[]", ""); {
 		case name == "":
 			return nil, fmt.Errorf("the key %s has an empty name", strconv.Quote(key))

@@ -16,7 +16,7 @@ import (
 const shop = `{"catalog":1,"methods":[{"name":"list","params":{"type":"object","additionalProperties":false,"required":["id"],"properties":{
 	"id":{"type":"string","examples":["o_001"]},"limit":{"type":"integer","minimum":1},"exact":{"type":"boolean"},
 	"status":{"enum":["open","shipped"]},"ref":{"type":["string","integer"]},"price":{"$ref":"#/$defs/money"},
-	"tags":{"type":"array","items":{"type":"integer"}},"to":{"type":"object","properties":{"zip":{"type":"integer"},"free":{}}},
+	"tags":{"type":"array","items":{"type":"integer"}},"to":{"type":"object","properties":{"zip":{"type":"integer"},"free":{},"[]":{"type":"integer"}}},
 	"hex":{"anyOf":[{"type":"string","pattern":"^0x"},{"type":"integer"}]},"nothing":{"type":["null","integer"]},
 	"level":{"enum":[1,2,3]},"short":{"type":"string","maxLength":2},"set":{"type":"object","oneOf":[{"properties":{"as":{"const":"n"},"to":{"type":"integer"}}},
 		{"properties":{"as":{"const":"s"},"to":{"type":"string"}}}]}}}},{"name":"free"}],"$defs":{"money":{"type":"number"}}}`
@@ -53,6 +53,7 @@ func TestTyping(t *testing.T) {
 		{`tags=[1,2]`, `"tags":[1,2]`},
 		{`tags[]=7`, `"tags":[7]`},
 		{`to.zip=40`, `"to":{"zip":40}`},
+		{`to.\[]=40`, `"to":{"[]":40}`},
 		{`to.free=5`, `"to":{"free":"5"}`},
 		{`to={"zip":1}`, `"to":{"zip":1}`},
 		{`hex=0x1f`, `"hex":"0x1f"`},

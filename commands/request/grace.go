@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"rpcx/commands/env"
@@ -100,6 +99,9 @@ func noCancelHint(spec dialect.Spec, err error, what string) error {
 	if f == nil || f.Kind != wire.Timeout || !spec.Streams.NoCancel {
 		return err
 	}
-	hint := what + " may still run on the peer: " + spec.Name + " cannot cancel it; " + f.Hint
-	return f.WithHint(strings.TrimSuffix(hint, "; "))
+	hint := what + " may still run on the peer: " + spec.Name + " cannot cancel it"
+	if f.Hint != "" {
+		hint += "; " + f.Hint
+	}
+	return f.WithHint(hint)
 }

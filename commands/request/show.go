@@ -65,8 +65,10 @@ func (s *commentary) show(run *env.Env, method string, cat *catalog.Catalog, ev 
 		if !s.data.Load() {
 			s.data.Store(true)
 		}
-		const most = 20                                                  // a peer can invent any number
-		if ev.Topic != "" && !s.types[ev.Topic] && len(s.types) < most { // a type that the dialect does not have
+		// Warn once about each type of event that the dialect does not have. Such an event is printed as data. A peer can invent any
+		// number of types.
+		const most = 20
+		if ev.Topic != "" && !s.types[ev.Topic] && len(s.types) < most {
 			wire.Put(&s.types, ev.Topic, true)
 			run.Console.Warn("the peer sends events of the type " + strconv.Quote(ev.Topic) + ", which is not part of the protocol")
 		}

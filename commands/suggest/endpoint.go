@@ -32,12 +32,14 @@ func Endpoint(l *cmdline.CommandLine, err error, listening bool) error {
 	case len(args) > 1 && !strings.Contains(typed, ":") && isEndpoint(args[1]):
 		args[0], args[1], hint = args[1], typed, "the endpoint goes before the method"
 	default:
-		switch args[0], hint = ofFile(typed, listening); {
-		case hint == "":
+		better, about := ofFile(typed, listening)
+		switch {
+		case about == "":
 			return err
-		case args[0] == "":
-			return f.WithHint(hint)
+		case better == "":
+			return f.WithHint(about)
 		}
+		args[0], hint = better, about
 	}
 	return f.WithFix(hint, l.WithArgs(args))
 }

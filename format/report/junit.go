@@ -79,7 +79,7 @@ func writeJUnit(w io.Writer, suites []Suite) error {
 			timestamp = s.Started.UTC().Format("2006-01-02T15:04:05")
 		}
 		cases := wire.Map(s.Cases, func(c Case) junitCase { return junitCaseOf(s.Name, c, out) })
-		return junitSuite{format.CleanLine(s.Name), Count(s), timestamp, cases}
+		return junitSuite{Name: format.CleanLine(s.Name), Totals: Count(s), Timestamp: timestamp, Cases: cases}
 	})
 	if err := e.Encode(junitSuites{Name: "rpcx", Totals: Count(suites...), Suites: all}); err != nil {
 		return err

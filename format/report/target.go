@@ -20,8 +20,7 @@ const (
 	JSON  Form = "json"
 )
 
-// A Target is the value of --report: a form and a file. The zero Target means that there is no
-// report.
+// A Target is the value of --report: a form and a file. The zero Target means that there is no report.
 type Target struct {
 	Form Form
 	File string // "" for stdout

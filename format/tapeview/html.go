@@ -134,9 +134,10 @@ func pageRows(ctx context.Context, w *bufio.Writer, rows *reader) (omitted int, 
 		if err != nil {
 			return omitted, err
 		}
-		if written++; written > 1 {
+		if written > 0 {
 			_, _ = w.WriteString(",\n")
 		}
+		written++
 		if _, err := w.Write(format.VisibleJSON(b)); err != nil {
 			return omitted, format.StdoutFault(err)
 		}

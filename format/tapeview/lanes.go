@@ -115,7 +115,8 @@ func (p *printer) cell(width int, nest, color, mark, name, text string) int {
 	head := format.Cut(mark+format.CleanLine(name), left)
 	rest := ""
 	if room := left - format.Width(head); room > 0 && text != "" {
-		if rest = format.CleanLine(text); head != "" && !strings.HasSuffix(head, " ") {
+		rest = format.CleanLine(text)
+		if head != "" && !strings.HasSuffix(head, " ") {
 			rest = " " + rest
 		}
 		rest = format.Cut(rest, room)

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/tape"
 )
 
-// A reader converts the lines on a tape to rows.
+// A reader converts the lines on a tape to rows. Its rowFilter selects rows for --jq and --grep.
 type reader struct {
 	rowFilter
 	header  tape.Header

@@ -65,7 +65,7 @@ func TestSendFromManyGoroutines(t *testing.T) {
 						if i%3 == 0 {
 							send = out.(wire.Batcher).SendBuffered
 						}
-						testkit.OK(t, send(msg))
+						testkit.Expect(t, "the error of Send", send(msg), nil)
 					}
 				})
 			}

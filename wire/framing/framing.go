@@ -126,8 +126,10 @@ func newConn(rwc io.ReadWriteCloser, in *input, src source, w wrap) wire.Conn {
 
 // Recv implements wire.Conn.
 func (c *conn) Recv() ([]byte, error) {
-	if child, ok := c.rwc.(wire.Exiter); ok && c.failed == io.EOF {
-		return nil, child.Exited()
+	if c.failed == io.EOF {
+		if child, ok := c.rwc.(wire.Exiter); ok {
+			return nil, child.Exited()
+		}
 	}
 	if c.failed != nil {
 		return nil, c.failed

@@ -65,7 +65,11 @@ func (c *Client) allow(ctx context.Context, host string, at netip.Addr) error {
 
 // get requests a JSON document. It returns false if the server has no such document.
 func (c *Client) get(ctx context.Context, at string, into any) (bool, error) {
-	_, status, body, err := c.do(ctx, http.MethodGet, at, nil, "", nil)
+	req, err := request(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return false, err
+	}
+	status, body, err := c.do(req)
 	switch {
 	case err != nil || status/100 == 4:
 		return false, err
@@ -84,45 +88,52 @@ func notJSON(at string) error {
 	return wire.NewFault(wire.Protocol, at+": the response is not the expected JSON", nil)
 }
 
-// do sends a request to the URL at. It returns the URL, and the status and the body of the response. basic has the client's
-// credentials, or is nil.
-func (c *Client) do(ctx context.Context, method, at string, body []byte, media string, basic *Login) (u *url.URL, status int, answer []byte, err error) {
-	if u, err = safe(at); err != nil {
-		return u, 0, nil, err
+// request returns a request for JSON from the URL at.
+func request(ctx context.Context, method, at string, body []byte) (*http.Request, error) {
+	u, err := safe(at)
+	if err != nil {
+		return nil, err
 	}
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
-	if err != nil {
-		return u, 0, nil, err
+	if err == nil {
+		req.Header.Set("Accept", "application/json")
 	}
-	req.Header.Set("Accept", "application/json")
-	if media != "" {
-		req.Header.Set("Content-Type", media)
-	}
-	if basic != nil {
-		req.SetBasicAuth(url.QueryEscape(basic.ClientID), url.QueryEscape(basic.Secret))
-	}
+	return req, err
+}
+
+// do sends a request and returns the status and the body of the response.
+func (c *Client) do(req *http.Request) (status int, body []byte, err error) {
+	u := req.URL
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return u, 0, nil, transport.DialFault(ctx, u.Scheme+"://"+u.Host+u.Path, c.limit, err)
+		return 0, nil, transport.DialFault(req.Context(), u.Scheme+"://"+u.Host+u.Path, c.limit, err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode == http.StatusSwitchingProtocols { // the body of a 101 response is a connection, which ctx does not end
-		return u, 0, nil, wire.NewFault(wire.Protocol, fmt.Sprintf("%s returned %s", u.Host, resp.Status), nil)
+	if resp.StatusCode == http.StatusSwitchingProtocols { // the body of a 101 response is a connection, which the context does not end
+		return 0, nil, wire.NewFault(wire.Protocol, fmt.Sprintf("%s returned %s", u.Host, resp.Status), nil)
 	}
-	answer, err = io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
+	body, err = io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
 	switch {
 	case err != nil:
 		err = wire.NewFault(wire.Closed, u.Host+": "+transport.Innermost(err).Error(), err)
-	case len(answer) > maxDocument:
+	case len(body) > maxDocument:
 		err = wire.NewFault(wire.Protocol, fmt.Sprintf("%s%s: the response is larger than %d bytes", u.Host, u.Path, maxDocument), nil)
 	}
-	return u, resp.StatusCode, answer, err
+	return resp.StatusCode, body, err
 }
 
 // post sends a form or JSON, and decodes the response into into. basic has the client's credentials, or is nil. A
 // response other than 2xx is a Fault of kind Auth.
 func (c *Client) post(ctx context.Context, at, media string, body []byte, basic *Login, into any) error {
-	u, status, answer, err := c.do(ctx, http.MethodPost, at, body, media, basic)
+	req, err := request(ctx, http.MethodPost, at, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", media)
+	if basic != nil {
+		req.SetBasicAuth(url.QueryEscape(basic.ClientID), url.QueryEscape(basic.Secret))
+	}
+	status, answer, err := c.do(req)
 	if err != nil {
 		return err
 	}
@@ -132,7 +143,7 @@ func (c *Client) post(ctx context.Context, at, media string, body []byte, basic 
 			Description string `json:"error_description"`
 		}
 		_ = json.Unmarshal(answer, &e)
-		return refused(u.Host, status, e.Error, e.Description)
+		return refused(req.URL.Host, status, e.Error, e.Description)
 	}
 	if into != nil && json.Unmarshal(answer, into) != nil {
 		return notJSON(at)

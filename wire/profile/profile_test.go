@@ -70,12 +70,12 @@ func TestRefusals(t *testing.T) {
 		"[profile.a]\nendpoint = 'x'\nheader.a = 'b'": "profile.a.header: it must be a string",
 		"[profile.a]\nendpoint = 'x ${A B}'":          ":2: profile.a.endpoint: write ${NAME}",
 		"[profile.a]\nendpoint = 'x ${A'":             ":2: profile.a.endpoint: write ${NAME}",
-		"[profiles.a]\nendpoint = 'x'":                ":1: profiles: unknown key",
+		"[profiles.a]\nendpoint = 'x'":                ":1: profiles: unknown key; did you mean profile?",
 		"[profile.a]\n[profile.a.tls]\nca = 'x'":      ":2: profile.a.tls: unknown key",
 	} {
 		config(t, text)
 		_, err := Find("a")
-		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message, want) || !strings.Contains(f.Message, "config.toml") {
+		if f := wire.AsFault(err); f == nil || f.Kind != wire.Usage || !strings.Contains(f.Message+"; "+f.Hint, want) || !strings.Contains(f.Message, "config.toml") {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"rpcx/wire/scan"
 )
 
-// Append is the path element for a new array element. A name in a path is never empty.
+// Append is the path element for a new array element. A name in a path of Coerce is never empty.
 const Append = ""
 
 // Coerce returns the JSON value of a word at a place in the params. path contains property names and Append. The word stays a string if
@@ -142,19 +142,24 @@ func (w *walker) below(s *jsonschema.Schema, path []string) Types {
 
 // steps returns the schemas that s applies to the property named step, or to a new element.
 func steps(s *jsonschema.Schema, step string) []*jsonschema.Schema {
-	if step == Append {
-		prefix, rest := itemsOf(s)
-		if one, ok := rest.(*jsonschema.Schema); ok && len(prefix) == 0 { // otherwise the schema depends on the index
-			return []*jsonschema.Schema{one}
-		}
-		return nil
+	if step != Append {
+		return property(s, step)
 	}
+	prefix, rest := itemsOf(s)
+	if one, ok := rest.(*jsonschema.Schema); ok && len(prefix) == 0 { // otherwise the schema depends on the index
+		return []*jsonschema.Schema{one}
+	}
+	return nil
+}
+
+// property returns the schemas that s applies to the property called name, which may be empty.
+func property(s *jsonschema.Schema, name string) []*jsonschema.Schema {
 	var next []*jsonschema.Schema
-	if one := s.Properties[step]; one != nil {
+	if one := s.Properties[name]; one != nil {
 		next = append(next, one)
 	}
 	for re, one := range s.PatternProperties {
-		if p := re.(*pattern); p.Regexp != nil && p.MatchString(step) {
+		if p := re.(*pattern); p.Regexp != nil && p.MatchString(name) {
 			next = append(next, one)
 		}
 	}

@@ -101,6 +101,8 @@ func TestUndescribed(t *testing.T) {
 		{`{"$ref":"#/$defs/d","$defs":{"d":{"properties":{"x":{}}}}}`, `{"y":1}`, "/y y "},
 		{`{"properties":{"x":{}},"$ref":"#/$defs/none"}`, `{"y":1}`, ""},
 		{`{"properties":{"a~/b":{"properties":{"x":{}}}}}`, `{"a~/b":{"y":1}}`, "/a~0~1b/y y "},
+		{`{"properties":{"":{"properties":{"limit":{}}}}}`, `{"":{"limti":1}}`, "//limti limti limit"},
+		{`{"properties":{"a":{}},"patternProperties":{"^$|^x":{}}}`, `{"":1}`, ""},
 		{`{"properties":{"a":{}}}`, ``, ""},
 		{`{"properties":{"a":{}}}`, `7`, ""},
 		{`{"properties":{"a":{}}}`, `{"b":1e9999999}`, ""},

@@ -66,7 +66,7 @@ func (d *describer) member(v *value, known *described) {
 	name := string(v.name)
 	var next []*jsonschema.Schema
 	for _, s := range known.schemas {
-		next = append(next, steps(s, name)...)
+		next = append(next, property(s, name)...)
 	}
 	switch {
 	case len(next) > 0:

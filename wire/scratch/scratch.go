@@ -25,7 +25,8 @@ type Dir struct {
 }
 
 // Path returns the path of the directory. The first call creates the directory, which is private, in the system's
-// temporary directory. It also removes the directories that killed processes have left.
+// temporary directory. It also removes the directories that killed processes have left. After Remove, Path still returns
+// the path of the removed directory, whose use fails. If Remove found no directory to remove, Path creates one.
 func (d *Dir) Path() (path string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -95,16 +95,24 @@ func (l *Line) rareMember(key string, val []byte) error {
 	case "http":
 		l.HTTP = &HTTP{}
 		return decode(key, val, l.HTTP)
-	case "note", "match", "name", "re":
-		if key == "note" {
-			l.Kind = Note // if the line has nothing else
-		}
-		if key == "match" && string(val) == `""` {
+	case "note":
+		l.Kind = Note // if the line has nothing else
+		return named(key, text(val, &l.Note))
+	case "match":
+		if string(val) == `""` {
 			return errors.New(`"match" is empty`)
 		}
-		return named(key, text(val, map[string]*string{"note": &l.Note, "match": &l.Match, "name": &l.Name, "re": &l.Re}[key]))
-	case "vars", "optional", "binary":
-		return decode(key, val, map[string]*bool{"vars": &l.Vars, "optional": &l.Optional, "binary": &l.Binary}[key])
+		return named(key, text(val, &l.Match))
+	case "name":
+		return named(key, text(val, &l.Name))
+	case "re":
+		return named(key, text(val, &l.Re))
+	case "vars":
+		return decode(key, val, &l.Vars)
+	case "optional":
+		return decode(key, val, &l.Optional)
+	case "binary":
+		return decode(key, val, &l.Binary)
 	case "bind":
 		return l.setBind(val)
 	case "tape":

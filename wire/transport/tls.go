@@ -33,13 +33,8 @@ func (t TLS) Client(serverName string) (*tls.Config, error) {
 }
 
 // Server returns the configuration for a TLS server, which must have a certificate. If CACert is set, clients need a
-// certificate that is signed by one of its roots. If the server is not secure, Server returns nil and clears t, because
-// such a server cannot request certificates.
-func (t *TLS) Server(secure bool) (*tls.Config, error) {
-	if !secure {
-		*t = TLS{}
-		return nil, nil
-	}
+// certificate that is signed by one of its roots.
+func (t TLS) Server() (*tls.Config, error) {
 	if t.Cert == "" {
 		return nil, wire.Usagef("a TLS listener needs a certificate: --cert FILE and --key FILE")
 	}

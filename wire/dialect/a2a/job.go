@@ -50,8 +50,10 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 		return f.about(ctx, caller, "GetTask", id)
 	case dialect.JobCancel:
 		return f.about(ctx, caller, "CancelTask", id)
+	case dialect.JobList:
+		return f.list(ctx, caller)
 	}
-	return f.list(ctx, caller)
+	return nil, wire.ErrUnsupported
 }
 
 // ask makes a call. It converts an error of the agent to a failure of the command.

@@ -33,6 +33,13 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// A call is not a job operation.
+func TestUnsupportedJobOperation(t *testing.T) {
+	if _, err := new(client).Job(t.Context(), caller{}, dialect.Op{Kind: dialect.Call}); err != wire.ErrUnsupported {
+		t.Error(err)
+	}
+}
+
 type responder struct{ dialect.Responder }
 
 func (responder) Kind(string) (catalog.Kind, bool) { return "", true }

@@ -25,7 +25,8 @@ type request struct {
 	members map[string]string
 	// answers are the types of the responses. A failed command_result can also answer every type (see answersTo).
 	answers []string
-	// do answers a message of a client that waits for a frame. It is nil for evals, of which a frame runs at most one.
+	// do answers a message of a client that waits for a frame. It is nil for evals, of which a frame runs at most one,
+	// and for cancels, which wait for no frame.
 	do func(*server, task)
 }
 

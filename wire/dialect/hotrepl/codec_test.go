@@ -135,6 +135,9 @@ func TestUnsentMessages(t *testing.T) {
 	if _, err := c.Encode(dialect.Op{Kind: dialect.Cancel, Of: &own, OfID: wire.ID("1")}); err != wire.ErrUnsupported {
 		t.Errorf("got %v", err)
 	}
+	if _, err := c.(*codec).Job(t.Context(), nil, dialect.Op{Kind: dialect.Call}); err != wire.ErrUnsupported {
+		t.Errorf("a call is not a job operation: %v", err)
+	}
 }
 
 func second[T any](_ T, err error) error { return err }

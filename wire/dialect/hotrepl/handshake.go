@@ -64,7 +64,7 @@ func check(raw json.RawMessage) error {
 // until an assembly_reload.
 func (c *codec) Describe(ctx context.Context, caller dialect.Caller) (*catalog.Catalog, error) {
 	if known := c.known(whole{}); known != nil {
-		return known, nil
+		return known.Clone(), nil
 	}
 	cat := c.empty()
 	if string(scan.Get(scan.Get(cat.Extra, "control"), "supported")) == "false" {
@@ -110,7 +110,7 @@ func incomplete(cat *catalog.Catalog, lacks scan.Object) {
 // all names for a suggestion.
 func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) (*catalog.Catalog, error) {
 	if known := cmp.Or(c.known(whole{}), c.known(name)); known != nil {
-		return known, nil
+		return known.Clone(), nil
 	}
 	cat := c.empty()
 	d, err := c.descriptor(ctx, caller, name)
@@ -135,12 +135,11 @@ func (c *codec) Typing(ctx context.Context, caller dialect.Caller, name string) 
 	return cat.Clone(), nil
 }
 
-// known returns a copy of the stored catalog with that key, or nil.
+// known returns the stored catalog with that key, or nil. The caller must not change it.
 func (c *codec) known(key any) *catalog.Catalog {
-	if cat, ok := c.catalogs.Load(key); ok {
-		return cat.(*catalog.Catalog).Clone()
-	}
-	return nil
+	found, _ := c.catalogs.Load(key)
+	cat, _ := found.(*catalog.Catalog)
+	return cat
 }
 
 func (c *codec) list(ctx context.Context, caller dialect.Caller) ([]json.RawMessage, error) {

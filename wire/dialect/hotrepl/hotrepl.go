@@ -37,7 +37,7 @@ type codec struct {
 	last   int
 	sent   map[string]sent // unanswered messages, by id
 	host   bool            // the local side is the host and has sent its handshake
-	max    int             // the host's maximum size of a message in bytes; 0 if unknown
+	max    int             // the host's maximum size of a message in bytes; 0 if unknown; guarded by the lock of peer.Peer
 	out    [3]wire.Message
 	jobs   poll.Running // accepted jobs that have not ended
 

@@ -53,8 +53,10 @@ func (c *codec) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) (
 		j.Ask = j.asks(typeStatus, j.about())
 	case dialect.JobCancel:
 		j.Ask = j.asks(typeJobCancel, j.about())
-	default: // JobList
+	case dialect.JobList:
 		j.Ask = j.asks(typeJournal, op.Extra)
+	default:
+		return nil, wire.ErrUnsupported
 	}
 	return j, nil
 }

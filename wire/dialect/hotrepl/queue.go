@@ -15,7 +15,7 @@ type task struct {
 	msg wire.Message
 }
 
-// running is an eval or command that a cancel can name by its message's id.
+// running is an eval, command or subscription that a cancel can name by its message's id.
 type running struct {
 	task
 	begun  time.Time

@@ -31,6 +31,7 @@ func TestDecode(t *testing.T) {
 		{"an item by another name", `{"method":"m","params":{"subscriptionId":9007199254740993,"x":1}}`, `item stream=9007199254740993 method=m params={"subscriptionId":9007199254740993,"x":1} body={"subscriptionId":9007199254740993,"x":1}`},
 		{"an item with params first", `{"params":{"result":null,"subscription_id":"s"},"method":"m"}`, `item stream="s" method=m params={"result":null,"subscription_id":"s"} body=null`},
 		{"a last item", `{"method":"m","params":{"subscription":"s","result":1,"done":true}}`, `item stream="s" method=m params={"subscription":"s","result":1,"done":true} body=1 final`},
+		{"an empty method cancels nothing", `{"jsonrpc":"2.0","method":"","params":{"id":7}}`, `notification params={"id":7} body={"id":7}`},
 		{"a request is not an item", `{"id":1,"method":"m","params":{"subscription":"s","result":1}}`, `request id=1 method=m params={"subscription":"s","result":1} body={"subscription":"s","result":1}`},
 
 		{"a comma too many", `{"id":1,"method":"m",}`, `invalid error=Parse error (code -32700)`},

@@ -105,21 +105,33 @@ var kinds = map[bool]catalog.Kind{false: catalog.Notify, true: catalog.Call}
 
 // readMethod reads one method object. It returns false for an object without a name, such as a reference to a method.
 func readMethod(val, descriptors []byte) (catalog.Method, bool) {
-	text := func(key string) string { return scan.String(scan.Get(val, key)) }
-	m := catalog.Method{Name: text("name"), Description: text("description")}
+	var m catalog.Method
 	var extra, own builder
-	summary, result := text("summary"), scan.Get(val, "result") != nil
+	var params []byte
+	summary, structure, result := "", "", false
 	for key, v := range scan.Named(val) {
-		switch name, ok := strings.CutPrefix(key, extensionPrefix); {
-		case slices.Contains([]string{"name", "description", "summary", "params", "paramStructure"}, key):
-		case key == "result":
+		switch key {
+		case "name":
+			m.Name = scan.String(v)
+		case "description":
+			m.Description = scan.String(v)
+		case "summary":
+			summary = scan.String(v)
+		case "params":
+			params = v
+		case "paramStructure":
+			structure = scan.String(v)
+		case "result":
+			result = true
 			m.Result = readResult(resolve(v, descriptors), &extra)
-		case ok && name == "extra":
+		case extensionPrefix + "extra":
 			extra.merge(v)
-		case ok && slices.Contains(ownMembers, name):
-			own.add(name, v)
 		default:
-			extra.add(key, v)
+			if name, ok := strings.CutPrefix(key, extensionPrefix); ok && slices.Contains(ownMembers, name) {
+				own.add(name, v)
+			} else {
+				extra.add(key, v)
+			}
 		}
 	}
 	type members catalog.Method                    // whose other members Unmarshal keeps
@@ -132,7 +144,7 @@ func readMethod(val, descriptors []byte) (catalog.Method, bool) {
 		extra.add("summary", scan.AppendQuoted(nil, summary))
 	}
 	if m.Params == nil {
-		m.Params = paramsSchema(scan.Get(val, "params"), text("paramStructure"), descriptors)
+		m.Params = paramsSchema(params, structure, descriptors)
 	}
 	m.Extra = extra.json()
 	return m, m.Name != ""

@@ -76,7 +76,10 @@ func (h *handler) Handle(ctx context.Context, in *dialect.Inbound) (json.RawMess
 
 // Ignores reports whether a notification has no effect (see dialect.Handler).
 func (h *handler) Ignores(method string) bool {
-	hooked := func(name string) bool { _, ok := h.r.Kind(name); return ok }
+	hooked := func(name string) bool {
+		_, ok := h.r.Kind(name)
+		return ok
+	}
 	return method != discover && !hooked(method) && !slices.ContainsFunc(subscribeNames(method), hooked)
 }
 

@@ -161,6 +161,9 @@ func TestATaskThatCannotBePolled(t *testing.T) {
 		if _, err := st.client.Job(t.Context(), st.caller, dialect.Op{Kind: dialect.JobWait}); err != gone {
 			t.Errorf("%v", err)
 		}
+		if _, err := st.client.Job(t.Context(), st.caller, dialect.Op{Kind: dialect.Call}); err != wire.ErrUnsupported {
+			t.Errorf("a call is not a job operation: %v", err)
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		if _, err := st.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {

@@ -65,9 +65,9 @@ func (f *client) Mirror(msg []byte, headers map[string]string) {
 	if scan.String(scan.Get(msg, "method")) != "tools/call" {
 		return
 	}
-	wanted, _ := f.headers.Load(scan.String(scan.Get(params, "name")))
-	headersOf, _ := wanted.([]modern.Header)
-	for _, h := range headersOf {
+	found, _ := f.headers.Load(scan.String(scan.Get(params, "name")))
+	wanted, _ := found.([]modern.Header)
+	for _, h := range wanted {
 		if text, ok := headerText(h.In(scan.Get(params, "arguments"))); ok {
 			headers[h.Name] = codec.HeaderValue(text)
 		}

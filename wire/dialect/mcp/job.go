@@ -44,11 +44,13 @@ func (f *client) Job(ctx context.Context, caller dialect.Caller, op dialect.Op) 
 			return nil, err
 		}
 		return f.about(ctx, caller, taskCancel, t.task)
+	case dialect.JobList:
+		if err := f.can("/capabilities/tasks/list", "list tasks"); err != nil {
+			return nil, err
+		}
+		return f.list(ctx, caller)
 	}
-	if err := f.can("/capabilities/tasks/list", "list tasks"); err != nil {
-		return nil, err
-	}
-	return f.list(ctx, caller)
+	return nil, wire.ErrUnsupported
 }
 
 // runsAsTask returns a usage Fault for a tool that, according to the server's list, cannot run as a task. The server itself
@@ -76,10 +78,13 @@ func (f *client) runsAsTask(ctx context.Context, caller dialect.Caller, method s
 // about makes a call whose result is the status of a task, and yields the status.
 func (f *client) about(ctx context.Context, caller dialect.Caller, method string, task json.RawMessage) (dialect.Stream, error) {
 	answer, err := f.c.Ask(ctx, caller, method, scan.Pair("taskId", task))
+	if err != nil {
+		return nil, taskFault(method, err)
+	}
 	if isOver(scan.String(scan.Get(answer, "status"))) {
 		f.SetRunning(task, false)
 	}
-	return poll.Answer(taskFault(method, err), taskLine(answer))
+	return poll.Lines(taskLine(answer)), nil
 }
 
 // list requests the list of tasks, page by page.
@@ -91,10 +96,13 @@ func (f *client) list(ctx context.Context, caller dialect.Caller) (dialect.Strea
 			params = scan.Pair("cursor", cursor)
 		}
 		answer, err := f.c.Ask(ctx, caller, taskList, params)
+		if err != nil {
+			return nil, taskFault(taskList, err)
+		}
 		for task := range scan.Elements(scan.Get(answer, "tasks")) {
 			lines = append(lines, taskLine(task))
 		}
-		return scan.Get(answer, "nextCursor"), taskFault(taskList, err)
+		return scan.Get(answer, "nextCursor"), nil
 	})
 	return poll.Answer(err, lines...)
 }

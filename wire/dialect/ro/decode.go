@@ -198,8 +198,9 @@ func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final 
 		return nil, true
 	}
 	for _, place := range k.named {
+		target := "\x00" + place // place may be a target with any resource
 		for _, early := range c.unclaimed.keys {
-			if early == place || strings.HasSuffix(early, "\x00"+place) { // place may be a target with any resource
+			if early == place || strings.HasSuffix(early, target) {
 				return wire.ID(early), false
 			}
 		}

@@ -95,11 +95,11 @@ func (r *reader) beside(rest scan.Object) {
 
 // allLists reports whether all members of obj are arrays or objects. obj may be nil.
 func allLists(obj []byte) bool {
-	return obj != nil && all(obj, func(_ string, val []byte) bool { return scan.Type(val) == 'o' || scan.Type(val) == 'a' })
+	return obj != nil && every(obj, func(_ string, val []byte) bool { return scan.Type(val) == 'o' || scan.Type(val) == 'a' })
 }
 
-// all reports whether is returns true for all members of obj.
-func all(obj []byte, is func(key string, val []byte) bool) bool {
+// every reports whether is returns true for all members of obj.
+func every(obj []byte, is func(key string, val []byte) bool) bool {
 	for key, val := range scan.Named(obj) {
 		if !is(key, val) {
 			return false
@@ -201,7 +201,12 @@ var inside = map[string]entries{"verbs": verbs, "actions": verbs, "methods": ver
 
 // nested reports whether an object lists verbs or subresources.
 func nested(obj []byte) bool {
-	return !all(obj, func(key string, _ []byte) bool { _, lists := inside[key]; return !lists })
+	for key := range scan.Named(obj) {
+		if _, lists := inside[key]; lists {
+			return true
+		}
+	}
+	return false
 }
 
 // resource reads the description of a resource: its lists, its verbs, and other members.
@@ -233,7 +238,7 @@ func (r *reader) resource(name string, val []byte) {
 
 // manyVerbs reports whether the members of an object are verbs, not parts of one method's description.
 func manyVerbs(obj []byte) bool {
-	return scan.Count(obj) > 0 && all(obj, func(key string, val []byte) bool {
+	return scan.Count(obj) > 0 && every(obj, func(key string, val []byte) bool {
 		t := scan.Type(val)
 		return places[key] == "" && (t == 'o' || t == 's' || t == '0')
 	})

@@ -142,7 +142,7 @@ var acceptedMembers = append([]string{"id"}, promiseMembers...)
 var failureMembers = append([]string{"error", "reason", "code", "data", "kind", "retryable"}, promiseMembers...)
 
 func onlyMembers(obj []byte, names []string) bool {
-	return all(obj, func(key string, _ []byte) bool { return slices.Contains(names, key) })
+	return every(obj, func(key string, _ []byte) bool { return slices.Contains(names, key) })
 }
 
 // isPromise reports whether a result only announces further results.

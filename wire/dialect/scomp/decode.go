@@ -12,7 +12,11 @@ import (
 // Decode reads raw as JSON-RPC 2.0 and translates it. A batch becomes one Invalid message, to which the response is
 // -32600 ("No batching" in the specification).
 func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
-	if msgs, batch, err = c.Codec.Decode(raw); batch {
+	msgs, batch, err = c.Codec.Decode(raw)
+	if err != nil {
+		return nil, false, err
+	}
+	if batch {
 		whole := wire.Message{Kind: wire.Invalid, Raw: raw, Err: wire.NewError(wire.CodeInvalidRequest, "scomp has no batches")}
 		for i := range msgs {
 			if msgs[i].Kind == wire.Request { // the peer waits for a response, in either role
@@ -21,12 +25,12 @@ func (c *codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) 
 		}
 		msgs = msgs[:1]
 		msgs[0] = whole
-		return msgs, false, err
+		return msgs, false, nil
 	}
 	for i := range msgs {
 		c.translate(&msgs[i])
 	}
-	return msgs, false, err
+	return msgs, false, nil
 }
 
 // translate converts a JSON-RPC message to its meaning in scomp.

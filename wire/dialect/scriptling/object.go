@@ -90,10 +90,11 @@ func (s *server) clean(o *object) { _ = os.RemoveAll(o.state) }
 // callbacksIn returns the ids of the callbacks in params.
 func callbacksIn(p []byte) []string {
 	var ids []string
-	for _, member := range []string{"args", "kwargs"} {
-		for _, v := range scan.Parts(scan.Get(p, member)) {
-			ids = findCallbacks(ids, v)
-		}
+	for v := range scan.Elements(scan.Get(p, "args")) {
+		ids = findCallbacks(ids, v)
+	}
+	for _, v := range scan.Members(scan.Get(p, "kwargs")) {
+		ids = findCallbacks(ids, v)
 	}
 	return ids
 }
@@ -104,8 +105,12 @@ func findCallbacks(ids []string, val []byte) []string {
 		if id, ok := scan.Text(scan.Get(scan.Get(val, "callback"), "id")); ok {
 			ids = append(ids, id)
 		}
-	case "list", "dict":
-		for _, v := range scan.Parts(scan.Get(val, map[string]string{"list": "items", "dict": "entries"}[kind])) {
+	case "list":
+		for v := range scan.Elements(scan.Get(val, "items")) {
+			ids = findCallbacks(ids, v)
+		}
+	case "dict":
+		for _, v := range scan.Members(scan.Get(val, "entries")) {
 			ids = findCallbacks(ids, v)
 		}
 	}

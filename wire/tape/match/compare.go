@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rpcx/wire"
 	"rpcx/wire/redact"
 	"rpcx/wire/scan"
 )
@@ -138,14 +139,12 @@ func (w *walk) objects(want, got []byte) {
 func members(obj []byte) map[string][]byte { return maps.Collect(scan.Named(obj)) }
 
 func (w *walk) arrays(want, got []byte) {
-	x, y := scan.List(want), scan.List(got)
-	for i := range max(len(x), len(y)) {
-		var one, two []byte
-		if i < len(x) {
-			one = x[i]
-		}
-		if i < len(y) {
-			two = y[i]
+	x, y := scan.ReadArray(want, wire.DefaultMaxDepth+1), scan.ReadArray(got, wire.DefaultMaxDepth+1)
+	for i := 0; ; i++ {
+		_, one, _ := x.Next()
+		_, two, _ := y.Next()
+		if one == nil && two == nil {
+			return
 		}
 		w.inside(strconv.Itoa(i), one, two)
 	}

@@ -47,10 +47,12 @@ func (p *patcher) value(part []byte, pointer string) []byte {
 		return o.End()
 	case 'a':
 		var a scan.Array
-		for i, val := range scan.List(part) {
-			if val := p.value(val, scan.Descend(pointer, i, nil)); val != nil {
+		i := 0
+		for val := range scan.Elements(part) {
+			if val = p.value(val, scan.Descend(pointer, i, nil)); val != nil {
 				a.Add(val)
 			}
+			i++
 		}
 		for _, d := range p.added[pointer] {
 			a.Add(d.Got)

@@ -89,7 +89,10 @@ func (e *engine) poll(c *conn, at asked, msg []byte) bool {
 	}
 	at.poll.times++
 	time.AfterFunc(min(minPoll*time.Duration(at.poll.times), maxPoll), func() {
-		e.hand(func() bool { e.repeat(c, at); return false })
+		e.hand(func() bool {
+			e.repeat(c, at)
+			return false
+		})
 	})
 	return true
 }

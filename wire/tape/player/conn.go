@@ -34,7 +34,10 @@ func (e *engine) handMessage(c *conn, msg []byte, to wire.ID) bool {
 	if e.o.Tap != nil {
 		e.o.Tap(wire.Recv, msg)
 	}
-	return e.hand(func() bool { e.take(c, msg, to); return false })
+	return e.hand(func() bool {
+		e.take(c, msg, to)
+		return false
+	})
 }
 
 // A Noise receives the lines of a child that are not messages. Other commands show and skip such lines, but on a tape they belong

@@ -94,7 +94,7 @@ func (p *play) alike(method string, msg []byte) (first, last int32) {
 // farHead is how many used entries are passed before their number is remembered.
 const farHead = 8
 
-// unused returns the first position in c at which an entry may be unused.
+// unused returns the first position in c at which an entry may be unused. c has one key, see find.
 func (p *play) unused(c multimap) int {
 	if len(c) == 0 {
 		return 0
@@ -140,7 +140,7 @@ func (m multimap) sort() {
 	slices.SortStableFunc(m, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
 }
 
-// find returns the part of m with this key.
+// find returns the entries of m with this key, in their order.
 func (m multimap) find(key uint64) multimap {
 	from := sort.Search(len(m), func(i int) bool { return m[i].key >= key })
 	n := sort.Search(len(m)-from, func(i int) bool { return m[from+i].key > key })

@@ -134,7 +134,7 @@ func differLong(t *testing.T, messages int) int64 {
 	found := make(chan []*Found, 1)
 	go func() {
 		r, err := Client(t.Context(), tr, 0, here, Options{})
-		testkit.OK(t, err)
+		testkit.Expect(t, "the error of Client", err, nil)
 		found <- r
 	}()
 	p := peer{t, there}

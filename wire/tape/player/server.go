@@ -105,7 +105,11 @@ func (s *Server) post(ctx context.Context, c wire.Conn) error {
 	e := s.shared
 	s.mu.Unlock()
 	k := &conn{Conn: c, singleExchange: true}
-	if !e.hand(func() bool { e.join(k); return false }) {
+	joined := e.hand(func() bool {
+		e.join(k)
+		return false
+	})
+	if !joined {
 		return c.Close()
 	}
 	for {

@@ -128,6 +128,6 @@ func TestEventStreamOfOlderHTTP(t *testing.T) {
 {"dir":"recv","msg":{"jsonrpc":"2.0","id":1,"result":1}}
 `), "x", rules)
 		testkit.OK(t, err)
-		testkit.Expect(t, status, tr.Tracks[0].Events, want)
+		testkit.Expect(t, "the request for events after status "+status, tr.Tracks[0].Events, want)
 	}
 }

@@ -265,7 +265,10 @@ func deafClient(t *testing.T) (posts *Posts, server wire.Conn, d *deaf, done cha
 	far, server := transport.Pair()
 	posts, _ = newPosts(t, far)
 	d = &deaf{sending: make(chan struct{}, 1), gone: make(chan struct{})}
-	_, done = passed(t, posts, `{"jsonrpc":"2.0","id":1,"method":"a"}`, func(near wire.Conn) wire.Conn { d.Conn = near; return d })
+	_, done = passed(t, posts, `{"jsonrpc":"2.0","id":1,"method":"a"}`, func(near wire.Conn) wire.Conn {
+		d.Conn = near
+		return d
+	})
 	testkit.Recv(t, server)
 	return posts, server, d, done
 }

@@ -110,7 +110,8 @@ func (p *pass) note(d wire.Direction) (who wire.Direction, both bool) {
 }
 
 func (p *pass) close() {
-	_, _ = p.sides[0].Close(), p.sides[1].Close()
+	_ = p.sides[0].Close()
+	_ = p.sides[1].Close()
 }
 
 // watch closes the connection when a side that has stopped sending also stops reading.

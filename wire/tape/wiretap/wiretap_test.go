@@ -180,7 +180,10 @@ func (s *streaming) Send(msg []byte) error {
 func subscribed(t *testing.T, posts *Posts, server wire.Conn, id int) (s *streaming, client wire.Conn, done chan error) {
 	t.Helper()
 	s = &streaming{}
-	client, done = passed(t, posts, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ticks"}`, id), func(near wire.Conn) wire.Conn { s.Conn = near; return s })
+	client, done = passed(t, posts, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ticks"}`, id), func(near wire.Conn) wire.Conn {
+		s.Conn = near
+		return s
+	})
 	if msg := testkit.Recv(t, server); !strings.Contains(msg, fmt.Sprintf(`"id":%d`, id)) {
 		t.Fatal(msg)
 	}

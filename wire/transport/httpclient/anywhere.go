@@ -78,7 +78,7 @@ func (t *anywhere) RoundTrip(req *http.Request) (*http.Response, error) {
 // Get returns the body of the 200 response to a GET of path. a is the address of an HTTP or WebSocket server. The body
 // may have at most c.Options.MaxMessage bytes. Errors are the same Faults as those of a POST.
 func Get(ctx context.Context, a transport.Address, path string, c transport.Config) ([]byte, error) {
-	a.Scheme = strings.Replace(a.Scheme, "ws", "http", 1)
+	a.Scheme = strings.Replace(a.Scheme, "ws", "http", 1) // ws, wss and ws+unix are requested as http, https and http+unix
 	if !a.IsHTTP() {
 		return nil, wire.Usagef("%s: is not an HTTP address", a.Scheme)
 	}

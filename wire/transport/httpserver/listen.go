@@ -3,6 +3,7 @@ package httpserver
 
 import (
 	"context"
+	"crypto/tls"
 	"log"
 	"net"
 	"net/http"
@@ -30,8 +31,11 @@ type listener struct {
 // Listen listens at a. When it returns, clients can connect.
 func Listen(ctx context.Context, a transport.Address, c transport.Config) (transport.Listener, error) {
 	secure := a.Scheme == "wss" || a.Scheme == "https"
-	cfg, err := c.TLS.Server(secure)
-	if err != nil {
+	var cfg *tls.Config
+	var err error
+	if !secure {
+		c.TLS = transport.TLS{} // plain http cannot request certificates
+	} else if cfg, err = c.TLS.Server(); err != nil {
 		return nil, err
 	}
 	l := &listener{ready: make(chan wire.Conn), closed: make(chan struct{}), clients: clients{interval: sweepInterval}}

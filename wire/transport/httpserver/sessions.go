@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -151,23 +150,24 @@ func requestsOf(msg []byte) (ids []string, ok bool) {
 	if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
 		return nil, false
 	}
-	all := []json.RawMessage{msg}
-	if scan.Type(msg) == 'a' {
-		all = scan.List(msg)
+	all := scan.Elements(msg)
+	if scan.Type(msg) != 'a' {
+		all = slices.Values([][]byte{msg})
 	}
-	for _, m := range all {
+	for m := range all {
 		method, id := scan.Get(m, "method"), scan.Get(m, "id")
 		switch kind := scan.Type(id); {
 		case method == nil && scan.Get(m, "result") == nil && scan.Get(m, "error") == nil, method != nil && scan.Type(method) != 's':
 			return nil, false
-		case method == nil, id == nil:
+		case method == nil, id == nil: // a response or a notification
 		case kind != 's' && kind != 'n' || slices.Contains(ids, string(id)):
 			return nil, false
 		default:
 			ids = append(ids, string(id))
 		}
+		ok = true
 	}
-	return ids, len(all) > 0
+	return ids, ok
 }
 
 // answersOf returns the ids of the requests to which a message or an array of messages responds.

@@ -273,6 +273,15 @@ func TestRequestsOfAMessage(t *testing.T) {
 	}
 }
 
+// An array is not listed in memory, because the list takes more memory than the array.
+func TestRequestsOfALargeArray(t *testing.T) {
+	allocs := func(elements int) float64 {
+		msg := []byte("[1" + strings.Repeat(",1", elements-1) + "]")
+		return testing.AllocsPerRun(10, func() { requestsOf(msg) })
+	}
+	testkit.Expect(t, "allocations", allocs(10_000), allocs(1))
+}
+
 // A message that waits for a client, or for Recv, is not accepted when the session ends.
 func TestSessionEndsWhileMessagesWait(t *testing.T) {
 	c := newSessionConn("s", "", &sessions{idle: time.Hour, byID: map[string]*sessionConn{}, refused: &refusals{}}, false)

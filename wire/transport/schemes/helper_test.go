@@ -203,7 +203,7 @@ func recvError(c wire.Conn) <-chan error {
 func flood(c wire.Conn, size int) <-chan error {
 	failed := make(chan error, 1)
 	go func() {
-		err := error(nil)
+		var err error
 		for err == nil {
 			err = c.Send([]byte(strings.Repeat("1", size)))
 		}

@@ -52,6 +52,14 @@ func TestSilentTLSClientsAreClosed(t *testing.T) {
 	if told.Load() == 0 {
 		t.Error("no warning about silent clients")
 	}
-	connect(t, l)
-	returns(t, "Close of a listener with a silent client", func() { l.Close() })
+}
+
+func TestCloseCancelsTLSHandshakes(t *testing.T) {
+	noLeaks(t)
+	server, client, _ := certified(t)
+	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server})
+	echo(t, l)
+	connect(t, l)                                                              // sends nothing
+	wantEcho(t, dialed(t, l.Endpoint(), transport.Config{TLS: client}), "[1]") // the listener has accepted both
+	within(t, soon, "Close", func() { l.Close() })
 }

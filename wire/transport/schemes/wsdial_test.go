@@ -243,7 +243,7 @@ func TestTLS(t *testing.T) {
 				if tt.kind != "" {
 					wantFault(t, err, tt.kind, tt.words...)
 				}
-				testkit.Expect(t, warned.String(), strings.Contains(warned.String(), "not verified"), tt.warned)
+				testkit.Expect(t, "warnings: "+warned.String(), strings.Contains(warned.String(), "not verified"), tt.warned)
 			})
 		}
 	}
@@ -318,7 +318,7 @@ func TestWSSubprotocols(t *testing.T) {
 				want = "x,y"
 			}
 			testkit.Expect(t, "offered", <-offered, want)
-			testkit.Expect(t, warned.String(), warned.String() != "", tt.warned)
+			testkit.Expect(t, "warnings: "+warned.String(), warned.String() != "", tt.warned)
 		})
 	}
 }

@@ -67,7 +67,7 @@ func sendsFrames(t *testing.T, send func(c wire.Conn, messages []string) error) 
 	}
 	testkit.OK(t, send(c, messages))
 	for i, n := range sizes {
-		testkit.Expect(t, fmt.Sprint(n), <-got, strings.Repeat(string(rune('a'+i)), n))
+		testkit.Expect(t, fmt.Sprintf("the message of %d bytes", n), <-got, strings.Repeat(string(rune('a'+i)), n))
 	}
 	c.Close()
 	testkit.Expect(t, "the last frame", <-got, string(rune(finClose)))

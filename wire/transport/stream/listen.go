@@ -29,8 +29,11 @@ func Listen(ctx context.Context, a transport.Address, c transport.Config) (trans
 		}
 		return newStreamListener(l, nil, a.String(), c), nil
 	}
-	cfg, err := c.TLS.Server(a.Scheme == "tls")
-	if err != nil {
+	var cfg *tls.Config
+	var err error
+	if a.Scheme != "tls" {
+		c.TLS = transport.TLS{} // plain tcp cannot request certificates
+	} else if cfg, err = c.TLS.Server(); err != nil {
 		return nil, err
 	}
 	l, at, err := ListenTCP(ctx, a, c)

@@ -101,6 +101,8 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 		{"all_proxy=a http_proxy=b https_proxy=c", "tls", "h:1", "http://a"},
 		{"all_proxy=a no_proxy=h", "tls", "h:1", "none"},
 		{"all_proxy=a no_proxy=g", "tls", "h:1", "http://a"},
+		{"all_proxy=a no_proxy=*", "tls", "h:1", "none"},
+		{"all_proxy=a no_proxy=h", "tls", "h.x:1", "http://a"},
 		{"all_proxy=a", "tls", "127.0.0.1:1", "none"},
 		{"HTTP_PROXY=a", "http", "h:1", "http://a"},
 		{"HTTP_PROXY=a REQUEST_METHOD=GET", "http", "h:1", "no: refusing to use HTTP_PROXY value in CGI environment; see golang.org/s/cgihttpproxy"},
@@ -119,7 +121,7 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 			} else if u != nil {
 				got = u.String()
 			}
-			testkit.Expect(t, fmt.Sprint(c.env, c.scheme, c.to), got, c.want)
+			testkit.Expect(t, c.env+" "+c.scheme+" "+c.to, got, c.want)
 			if u, err := proxyFor(transport.Route{Direct: true}, c.scheme, c.to); u != nil || err != nil {
 				t.Errorf("%v, %v with Direct", u, err)
 			}

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -46,10 +45,13 @@ func ListenTCP(ctx context.Context, a transport.Address, c transport.Config) (l 
 
 // publicHint returns the hint that lists the flags with which other machines may connect.
 func publicHint(scheme string) string {
-	return cmp.Or(map[string]string{
-		"tcp": "add --public, or listen on tls:// and require client certificates (--cacert FILE)",
-		"tls": "require client certificates (--cacert FILE), or add --public",
-	}[scheme], "require a token (--token @FILE) or client certificates (--cacert FILE), or add --public")
+	switch scheme {
+	case "tcp":
+		return "add --public, or listen on tls:// and require client certificates (--cacert FILE)"
+	case "tls":
+		return "require client certificates (--cacert FILE), or add --public"
+	}
+	return "require a token (--token @FILE) or client certificates (--cacert FILE), or add --public"
 }
 
 // listenFault returns the Fault for a failure to listen at a. Its kind is Conflict if another process is already

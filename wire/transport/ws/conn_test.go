@@ -32,7 +32,7 @@ func wsPair(t *testing.T, c transport.Config) (client, server *Conn) {
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, t, c) },
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			conn, err := Accept(w, r, r.Context().Value(t).(net.Conn), c)
-			testkit.OK(t, err)
+			testkit.Expect(t, "the error of Accept", err, nil)
 			accepted <- conn
 		}),
 	}

@@ -68,8 +68,9 @@ func answers(m *wire.Message) []string {
 	if !slices.Contains(asking, m.Method) {
 		return methods
 	}
+	capabilities := meta(m.Params, MetaCapabilities)
 	for _, method := range []string{"elicitation/create", "roots/list", "sampling/createMessage"} {
-		if scan.Get(meta(m.Params, MetaCapabilities), needs(method, nil)[0]) != nil {
+		if scan.Get(capabilities, needs(method, nil)[0]) != nil { // the first name is the capability
 			methods = append(methods, method)
 		}
 	}

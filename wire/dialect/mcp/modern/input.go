@@ -1,8 +1,8 @@
 package modern
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -99,7 +99,7 @@ func writeInput(m *wire.Message, kept string) (file string, err error) {
 		return "", err
 	}
 	_, err = f.Write(append(o.End(), '\n'))
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = cmp.Or(err, f.Close()); err != nil {
 		_ = os.Remove(f.Name())
 	}
 	return f.Name(), err
