@@ -113,7 +113,8 @@ func (p *Program) options(o Options) (opts []gojq.CompilerOption, names []string
 			return nil, nil, wire.NewFault(wire.Usage, "jq: the value of $"+name+" is not JSON: "+err.Error(), err)
 		}
 		named[name] = v
-		names, p.vals = append(names, name), append(p.vals, v)
+		names = append(names, name)
+		p.vals = append(p.vals, v)
 	}
 	if _, ok := named["ARGS"]; !ok {
 		names = append(names, "ARGS")

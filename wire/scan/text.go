@@ -2,8 +2,8 @@ package scan
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -73,19 +73,17 @@ func unescape(dst, raw []byte) []byte {
 			var r rune
 			r, raw = unescapeRune(raw)
 			dst = utf8.AppendRune(dst, r)
-		} else if n := strings.IndexByte(escapes, c); n >= 0 {
-			dst = append(dst, escaped[n])
 		} else {
-			dst = append(dst, c)
+			dst = append(dst, cmp.Or(escaped[c], c))
 		}
 	}
 }
 
-// The letters of the short escapes, and the characters for which they stand.
-const (
-	escapes = `bfnrt"\`
-	escaped = "\b\f\n\r\t\"\\"
-)
+// escapes has the second character of each short escape, by the character for which it stands.
+var escapes = [...]byte{'\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't', '"': '"', '\\': '\\'}
+
+// escaped is the reverse of escapes, without the characters that stand for themselves.
+var escaped = [256]byte{'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // unescapeRune reads the four digits after \u and, for a surrogate pair, the second escape. rest is the remaining
 // input.
@@ -182,8 +180,8 @@ func AppendQuoted(dst []byte, text string) []byte {
 
 func appendEscape(dst []byte, c rune) []byte {
 	const hex = "0123456789abcdef"
-	if n := strings.IndexRune(escaped, c); n >= 0 {
-		return append(dst, '\\', escapes[n])
+	if int(c) < len(escapes) && escapes[c] != 0 {
+		return append(dst, '\\', escapes[c])
 	}
 	return append(dst, '\\', 'u', hex[c>>12&15], hex[c>>8&15], hex[c>>4&15], hex[c&15])
 }

@@ -195,7 +195,7 @@ func escape(b []byte, i int) (int, fault) {
 			if n >= len(b) {
 				return n, cut
 			}
-			if c := b[n]; c-'0' > 9 && c|0x20-'a' > 5 {
+			if c := b[n]; c-'0' > 9 && (c|0x20)-'a' > 5 { // not a hexadecimal digit; smaller bytes wrap around
 				return n, badEscape
 			}
 		}
@@ -246,6 +246,9 @@ func digits(b []byte, i int) (end int, bad fault) {
 
 // literal checks whether b[i:] begins with word.
 func literal(b []byte, i int, word string) (int, fault) {
+	if len(b)-i >= len(word) && string(b[i:i+len(word)]) == word {
+		return i + len(word), none
+	}
 	for n := range len(word) {
 		if i+n >= len(b) {
 			return len(b), cut

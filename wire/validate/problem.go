@@ -43,4 +43,9 @@ type Problem struct {
 }
 
 // SectionOf returns the text that names a section of a document.
-func SectionOf(page, section string) string { return page + ": " + section }
+func SectionOf(page, section string) string {
+	if page == "" {
+		return section
+	}
+	return page + ": " + section
+}

@@ -2,11 +2,13 @@ package rules
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"rpcx/wire"
 	"rpcx/wire/dialect"
@@ -26,9 +28,9 @@ type Checker struct {
 	conns    map[int]*connection
 	closed   *fifo[*connection] // the most recently closed connections
 	tape     *fifo[any]
-	set      *Set
 	schemas  *fifo[*compiled]
-	last     tape.Line // the latest line without its message
+	texts    func() map[string]json.RawMessage // returns the members of Set.Schemas
+	last     tape.Line                         // the latest line without its message
 }
 
 // New returns a Checker for a new conversation. It skips the rules named in disabled. If a program fails on a message, its rule does not
@@ -41,7 +43,11 @@ func New(set *Set, disabled []string, broken func(rule, reason string)) (*Checke
 	c := &Checker{
 		broken: broken, shape: shape, tape: newFifo[any](maxKept),
 		conns: map[int]*connection{}, closed: newFifo[*connection](maxClosed),
-		set: set, schemas: newFifo[*compiled](maxSchemas),
+		schemas: newFifo[*compiled](maxSchemas),
+		texts: sync.OnceValue(func() (all map[string]json.RawMessage) {
+			_ = json.Unmarshal([]byte(set.Schemas), &all) // most dialects have none
+			return all
+		}),
 		programs: programs{defs: set.Defs, about: set.About, compiled: map[string]*jq.Program{}},
 	}
 	for i := range set.Rules {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"rpcx/wire/jq"
-	"rpcx/wire/scan"
 	"rpcx/wire/schema"
 	"rpcx/wire/validate"
 )
@@ -71,7 +70,7 @@ func fits(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate
 func message(ctx context.Context, c *Checker, v *view, r *Rule, out any) []validate.Problem {
 	m, _ := out.(map[string]any)
 	name, _ := m["schema"].(string)
-	s := c.schema("message "+name, func() json.RawMessage { return scan.Get([]byte(c.set.Schemas), name) })
+	s := c.schema("message "+name, func() json.RawMessage { return c.texts()[name] })
 	return c.fit(ctx, v, r, m, s, v.raw)
 }
 

@@ -65,7 +65,6 @@ import (
 	"strings"
 
 	"rpcx/wire"
-	"rpcx/wire/catalog"
 	"rpcx/wire/dialect/all"
 	"rpcx/wire/jq"
 	"rpcx/wire/toml"
@@ -231,13 +230,4 @@ func (w *When) check() error {
 		return fmt.Errorf(`"from" is %q, neither "client" nor "server"`, w.From)
 	}
 	return nil
-}
-
-// Rule returns the rule of that name, or a usage Fault that suggests the nearest name.
-func (s *Set) Rule(name string) (*Rule, error) {
-	names := wire.Map(s.Rules, func(r Rule) string { return r.Name })
-	if i := slices.Index(names, name); i >= 0 {
-		return &s.Rules[i], nil
-	}
-	return nil, wire.Usagef("%s has no rule %q", s.Dialect, name).WithHint(catalog.DidYouMean(name, names))
 }

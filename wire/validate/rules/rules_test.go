@@ -141,3 +141,24 @@ sentence = "S."
 		}
 	}
 }
+
+// A problem names the page and the section of its rule, or only the section if there is no page.
+func TestSection(t *testing.T) {
+	for page, want := range map[string]string{"p": "p: s", "": "s"} {
+		s, err := rules.Parse(`page = "` + page + `"
+[[rule]]
+name = "n"
+level = "must"
+section = "s"
+sentence = "S."
+jq = '""'`)
+		testkit.OK(t, err)
+		s.Dialect = "jsonrpc"
+		found := check(t, s, "t", strings.NewReader(`{"tape":1}
+{"dir":"send","msg":{"jsonrpc":"2.0","id":1,"method":"a"}}
+`))
+		if len(found) != 1 || found[0].Section != want {
+			t.Errorf("page %q: got %+v, want the section %q", page, found, want)
+		}
+	}
+}

@@ -81,8 +81,8 @@ func oneTape(t *testing.T, s *rules.Set, file string) {
 	want := []string{name}
 	if strings.HasPrefix(name, "good") {
 		want = nil
-	} else if _, err := s.Rule(name); err != nil {
-		t.Errorf("%s: %v", file, err)
+	} else if !slices.ContainsFunc(s.Rules, func(r rules.Rule) bool { return r.Name == name }) {
+		t.Errorf("%s: %s has no rule %q", file, s.Dialect, name)
 	}
 	r, err := tape.NewReader(strings.NewReader(string(b)), file)
 	testkit.OK(t, err)

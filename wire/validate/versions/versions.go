@@ -127,7 +127,7 @@ const (
 // A change is a kind of difference, with a sentence about it.
 type change struct{ kind, says string }
 
-// turns reports whether a fact has become true, or no longer is. args belong to the sentences.
+// turns adds a difference if a fact has become true, or no longer is. args belong to the sentences.
 func (c *comparison) turns(dir direction, p place, before, after bool, begins, ends change, args ...any) {
 	switch {
 	case after && !before:

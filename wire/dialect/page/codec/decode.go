@@ -179,7 +179,7 @@ func (c *Codec) notification(m *wire.Message) error {
 		c.out = append(c.out, *m)
 		return nil
 	}
-	if c.o.Serving { // here, later requests see the values; the notification's handler reports failures
+	if c.o.Serving { // in the order of the messages, so that later requests see the values; the notification's handler reports failures
 		if values, err := c.KeptOf(m); err == nil && values != nil {
 			c.Keep(values)
 		}

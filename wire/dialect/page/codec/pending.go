@@ -105,7 +105,8 @@ func (c *Codec) Answers(ctx context.Context, caller dialect.Caller, requests jso
 			}
 		})
 	}
-	if running.Wait(); failed != nil {
+	running.Wait()
+	if failed != nil {
 		return nil, failed
 	}
 	var all scan.Object

@@ -122,11 +122,12 @@ func (c *codec) answered(raw []byte, m *wire.Message) {
 	id := h.get(p.response.id)
 	more := string(h.get(p.response.more)) == "true"
 	if p.names.IDs == "none" { // the response is to the oldest request
-		if id = nil; len(c.ours.open) > 0 {
+		id = nil
+		if len(c.ours.open) > 0 {
 			id = c.ours.open[0]
-		}
-		if id != nil && !more {
-			c.ours.open = c.ours.open[1:]
+			if !more {
+				c.ours.open = c.ours.open[1:]
+			}
 		}
 	}
 	*m = wire.Message{Kind: wire.Response, ID: id, Raw: raw, Body: h.get(p.response.result), Final: p.response.more.head >= 0 || p.items || p.ends}

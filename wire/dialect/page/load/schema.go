@@ -227,12 +227,13 @@ func (p *Page) all() iter.Seq[part] {
 
 // each calls yield for p, and for every part below it, until yield returns false.
 func (p part) each(yield func(part) bool) bool {
-	more, v := yield(p), p.value
+	more := yield(p)
+	v := p.value
 	below := func(path string, v reflect.Value, tag reflect.StructTag) {
 		more = more && part{path, v, tag}.each(yield)
 	}
 	switch {
-	case !more, v.Type() == reflect.TypeFor[Prog]():
+	case !more, v.Type() == reflect.TypeFor[Prog](): // ended, or a program, which has no parts
 	case v.Kind() == reflect.Pointer && !v.IsNil():
 		below(p.path, v.Elem(), "")
 	case v.Kind() == reflect.Struct:
