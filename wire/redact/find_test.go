@@ -214,3 +214,14 @@ func TestHostileStringsAreFast(t *testing.T) {
 		new(Numbering).JSON([]byte(nested))
 	}
 }
+
+// A value looks random from six characters with one digit and one letter on, or from 20 with both kinds of letters.
+func TestLooksRandom(t *testing.T) {
+	for val, want := range map[string]bool{
+		"1bcdef": true, "a12345": true, "A12345": true, "abcdef": false, "123456": false, "1bcde": false, "ABCDEF-": false,
+		"A" + strings.Repeat("b", 19): true, "a" + strings.Repeat("B", 19): true, "a" + strings.Repeat("B", 18): false,
+		strings.Repeat("a", 20): false, strings.Repeat("B", 20): false,
+	} {
+		testkit.Expect(t, val, looksRandom([]byte(val)), want)
+	}
+}
