@@ -45,7 +45,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 
 func TestMain(m *testing.M) {
 	// Scripts mostly wait for their processes, but use more processor time under the race detector.
-	each := 6
+	each := 10
 	if testkit.Race {
 		each = 4
 	}
