@@ -45,7 +45,10 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 
 func TestMain(m *testing.M) {
 	// Scripts mostly wait for their processes, but use more processor time under the race detector.
-	each := 10
+	each := 6
+	if slices.Contains(os.Args, "-test.short=true") { // nothing else runs then
+		each = 10
+	}
 	if testkit.Race {
 		each = 4
 	}
