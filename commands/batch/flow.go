@@ -115,7 +115,7 @@ func (f *flow) advanceLoop(ended <-chan struct{}) {
 func (f *flow) start() {
 	sent := false
 	var now time.Time
-	for j := f.jobs.run(); j != nil; j = f.jobs.run() {
+	for j := f.jobs.startNext(); j != nil; j = f.jobs.startNext() {
 		switch {
 		case j.bad != nil:
 			f.failure(j, j.bad)

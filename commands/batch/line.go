@@ -80,7 +80,10 @@ func (j *job) parse(scalar bool) error {
 func (b *batch) dryRun(ctx context.Context) error {
 	var preview func(dialect.Op) (wire.Message, error)
 	var refused error
-	err := cmp.Or(b.lines, env.NewLines(ctx)).Each(func(n int64, line []byte) error {
+	if b.lines == nil {
+		b.lines = env.NewLines(ctx)
+	}
+	err := b.lines.Each(func(n int64, line []byte) error {
 		j := &job{}
 		j.set(n, line)
 		b.read(ctx, j)

@@ -62,8 +62,8 @@ func (s *schedule) maxUnprinted() int {
 	return s.atOnce + 1
 }
 
-// run starts and returns the next job, or returns nil if none may start.
-func (s *schedule) run() *job {
+// startNext starts and returns the next job, or returns nil if none may start.
+func (s *schedule) startNext() *job {
 	if len(s.queued) == 0 || s.running >= s.atOnce || s.stopped || s.unprinted >= s.maxUnprinted() {
 		return nil
 	}

@@ -20,7 +20,7 @@ func names(jobs []*job) (s string) {
 }
 
 func started(s *schedule) (all []*job) {
-	for j := s.run(); j != nil; j = s.run() {
+	for j := s.startNext(); j != nil; j = s.startNext() {
 		all = append(all, j)
 	}
 	return all

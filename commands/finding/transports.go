@@ -44,8 +44,8 @@ func (a *attempt) within(ctx context.Context, limit time.Duration) *verdict {
 
 // shown returns the framings to try after names[i], and the line for the heads of further messages, according to the output of a's peer.
 func (a *attempt) shown(names []string, i int) (next []string, header string) {
-	said := strings.ToLower(string(a.try.received) + a.try.Outcome)
-	if names[i] == "header" && a.try.Header == "" && len(a.p.Session.Transport.Head) == 0 && strings.Contains(said, "content-type") {
+	output := strings.ToLower(string(a.try.received) + a.try.Outcome)
+	if names[i] == "header" && a.try.Header == "" && len(a.p.Session.Transport.Head) == 0 && strings.Contains(output, "content-type") {
 		return slices.Insert(names, i+1, "header"), contentType
 	}
 	if other, _ := unframed(a.link.received, a.p.Session.Transport.NoiseLimit); a.foreign && slices.Contains(names[i+1:], other) { // the peer has shown that framing

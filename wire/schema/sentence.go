@@ -100,11 +100,11 @@ func (f *failure) number(is string, bound *big.Rat) string {
 }
 
 func (f *failure) tooFew(what string) string {
-	return fmt.Sprintf("has %s, but needs at least %d", count(f.at[0], what), f.at[1])
+	return fmt.Sprintf("has %s, but needs at least %d", wire.Count(f.at[0], what), f.at[1])
 }
 
 func (f *failure) tooMany(what string) string {
-	return fmt.Sprintf("has %s, but can have at most %d", count(f.at[0], what), f.at[1])
+	return fmt.Sprintf("has %s, but can have at most %d", wire.Count(f.at[0], what), f.at[1])
 }
 
 func noProperty(f *failure) string { return "has no property " + quoted(f.names) }
@@ -112,13 +112,6 @@ func noProperty(f *failure) string { return "has no property " + quoted(f.names)
 func because(f *failure) string {
 	last := len(f.names) - 1
 	return "lacks " + quoted(f.names[:last]) + ", which is required with " + brief(strconv.Quote(f.names[last]))
-}
-
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return strconv.Itoa(n) + " " + what
 }
 
 // digits returns a number without an exponent.

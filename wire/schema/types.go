@@ -51,12 +51,12 @@ func (t Types) String() string {
 }
 
 // byKind maps the results of scan.Type, except for numbers, to types.
-var byKind = map[byte]Types{'0': Null, 't': Boolean, 'f': Boolean, 's': String, 'a': Array, 'o': Object}
+var byKind = [256]Types{'0': Null, 't': Boolean, 'f': Boolean, 's': String, 'a': Array, 'o': Object}
 
 // TypeOf returns the type of a valid value from its first bytes.
 func TypeOf(v json.RawMessage) Types {
-	switch set, ok := byKind[scan.Type(v)]; {
-	case ok:
+	switch set := byKind[scan.Type(v)]; {
+	case set != 0:
 		return set
 	case strings.ContainsAny(string(v), ".eE"):
 		return Fraction

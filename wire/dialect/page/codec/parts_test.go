@@ -211,18 +211,24 @@ func TestKeptMessagesAreBounded(t *testing.T) {
 	d := dialectOf(t, "[[greet]]\nawait = '.method == \"last\"'")
 	add := func(c *Codec, msg string) { _, _, _ = c.Decode([]byte(msg)) }
 	is := program.New(`.method == "last"`)
+	const small, large, last = 32, 8 << 10, len(`{"method":"last"}`)
 	for _, some := range []struct {
-		n, size int
-		found   bool
-	}{{maxAwaited - 1, 1, true}, {maxAwaited, 1, false}, {1, maxAwaitedBytes - len(`{"method":"m","params":[""]}`) - len(`{"method":"last"}`), true}, {1, maxAwaitedBytes - len(`{"method":"m","params":[""]}`) - len(`{"method":"last"}`) + 1, false}} {
+		each, total int // in bytes
+		found       bool
+	}{
+		{small, (maxAwaited - 1) * small, true},
+		{small, maxAwaited * small, false},
+		{large, maxAwaitedBytes - last, true},
+		{large, maxAwaitedBytes - last + 1, false},
+	} {
 		c := d.newCodec(dialect.CodecOptions{})
-		for range some.n {
-			add(c, `{"method":"m","params":["`+strings.Repeat("x", some.size)+`"]}`)
+		for left := some.total; left > 0; left -= some.each {
+			add(c, `{"method":"m","params":["`+strings.Repeat("x", min(left, some.each)-len(`{"method":"m","params":[""]}`))+`"]}`)
 		}
 		add(c, `{"method":"last"}`)
 		got, err := c.find(is)
 		if err != nil || got != nil != some.found {
-			t.Errorf("after %d of %d bytes: %s, %v", some.n, some.size, got, err)
+			t.Errorf("after %d bytes in messages of %d: %s, %v", some.total, some.each, got, err)
 		}
 		if again, err := c.find(is); again != nil || err != nil {
 			t.Errorf("the message was found twice: %s, %v", again, err)
