@@ -11,6 +11,7 @@ needs_built gopls golang.org/x/tools/gopls
 # then plants three defects, and repeats all steps after --update. flags prints the settings of a pair:
 #   rules=FLAGS   rules that validate ignores because the peer is known to violate them
 #   at=POINTER    the value to change, if the first value of a result is generated
+#   idle=TIME     how long replay waits for messages that the tape lacks
 session() { echo "rpcx connect @ --session s && { $1; rpcx session close s; }"; }
 numbers=$(session 'rpcx call @s add 1 2; rpcx call @s echo id=x price:=1.50; rpcx call @s fail 2>/dev/null; rpcx call @s add 3 4')
 calls='rpcx call @ add 1 2; rpcx call @ echo id=x price:=1.50; rpcx call @ fail 2>/dev/null; rpcx call @ add 3 4; true'
@@ -135,8 +136,9 @@ TABLE
 
 # flags NAME: prints the flags of the pair NAME.
 flags() {
-  rules=() at=''
+  rules=() at='' idle=2s
   case $1 in
+    gopls) idle=8s ;; # it sends some messages long after its response
     inspector) rules=(--disable params-array --disable response-members --disable notification-id) ;;
     jayson-v1) rules=(--disable params-array --disable response-members --disable notification-answered) ;;
     mcp-http | mcp-http-sampling | mcp-http-roots) rules=(--disable response-id-null) ;; # the response to server/discover has the id null
@@ -175,7 +177,7 @@ steps() {
     case $kind in
       asked | more) differs rpcx replay "$kind.tape" --listen "$listen" -- sh -c "$commands; true" ;;
       *)
-        differs rpcx replay "$kind.tape" --to "$to" --idle 2s
+        differs rpcx replay "$kind.tape" --to "$to" --idle "$idle"
         differs rpcx replay "$kind.tape" --to tape:p.tape --idle 1s
         ;;
     esac
