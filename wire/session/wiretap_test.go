@@ -23,6 +23,18 @@ func newWiretap(t *testing.T, to string) *Wiretap {
 	return w
 }
 
+// An endpoint whose framing does not exist is not listened at.
+func TestListenTapWithoutFraming(t *testing.T) {
+	from, err := ParseEndpoint("tcp://127.0.0.1:0", "")
+	testkit.OK(t, err)
+	to := from
+	from.Framing = "nosuch"
+	if w, err := ListenTap(t.Context(), from, to, Options{}, transport.Config{}); err == nil {
+		_ = w.Close()
+		t.Error("it listens")
+	}
+}
+
 // Close also ends the demo to which POSTs are forwarded.
 func TestCloseEndsTheDemoOfPosts(t *testing.T) {
 	w := newWiretap(t, "demo:hotrepl")

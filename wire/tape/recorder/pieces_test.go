@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/tape"
@@ -85,4 +87,26 @@ func TestPiecesInOrder(t *testing.T) {
 	testkit.Expect(t, "the pieces", strings.Join(taped(t, Options{}, pieces), "|"), want)
 	want = " recorded with --no-redact: this tape may contain secrets|" + want
 	testkit.Expect(t, "the pieces without redaction", strings.Join(taped(t, Options{Plain: true}, pieces), "|"), want)
+}
+
+// A piece is recorded with the time at which it arrived.
+func TestPiecesHaveTheirTimes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.tape")
+	synctest.Test(t, func(t *testing.T) {
+		r, err := Open(Options{File: file})
+		testkit.OK(t, err)
+		send := r.Conn(tape.Open{}, false).Pieces(wire.Send)
+		for _, piece := range []string{"one\n", "two\n"} {
+			time.Sleep(time.Second)
+			send([]byte(piece))
+		}
+		testkit.OK(t, r.Close())
+	})
+	b, err := os.ReadFile(file)
+	testkit.OK(t, err)
+	for _, want := range []string{`"t":1,`, `"t":2,`} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("the tape lacks %s:\n%s", want, b)
+		}
+	}
 }
