@@ -63,7 +63,7 @@ func (c *Client) Code(ctx context.Context, f *Found, w Want, user User) (*Login,
 	}))
 	page.RawQuery = query.Encode()
 	user.Visit(page.String())
-	code, err := s.await(ctx, state, answers, user)
+	code, err := s.await(ctx, state, w.RedirectURI, answers, user)
 	if err != nil {
 		return nil, err
 	}
@@ -73,14 +73,17 @@ func (c *Client) Code(ctx context.Context, f *Found, w Want, user User) (*Login,
 
 // await returns the code of the first response with the right state. Responses with another state are forged or belong to
 // another login, so await ignores them, and warns of those that the user pastes.
-func (s *Server) await(ctx context.Context, state string, answers <-chan url.Values, user User) (string, error) {
+func (s *Server) await(ctx context.Context, state, redirect string, answers <-chan url.Values, user User) (string, error) {
 	for {
 		var answer url.Values
 		select {
 		case answer = <-answers:
 		case text, ok := <-user.Pasted:
+			if !ok && isElsewhere(redirect) {
+				return "", wire.Usagef("the input ended without the address of the final page, and --redirect-uri %s does not lead to this machine", redirect)
+			}
 			if !ok {
-				user.Pasted = nil // stdin has ended
+				user.Pasted = nil
 				continue
 			}
 			var problem string

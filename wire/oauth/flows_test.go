@@ -172,6 +172,7 @@ func TestFailedLogins(t *testing.T) {
 		"no token endpoint":         {flow{replies: replies{metadataPath: `{"issuer":"{at}","authorization_endpoint":"{at}/a","code_challenge_methods_supported":["S256"]}`}}, "protocol: the metadata has no token_endpoint"},
 		"a key without a client":    {flow{want: Want{Key: "k"}}, "auth: does not accept client metadata documents"},
 		"no registration":           {flow{kind: "device", replies: replies{metadataPath: `{"issuer":"{at}","token_endpoint":"{at}/t","device_authorization_endpoint":"{at}/d","client_id_metadata_document_supported":true}`}}, "auth: does not register clients, name it with --client-id ID, or publish its metadata and give --client-metadata URL"},
+		"no address is pasted":      {flow{want: Want{ClientID: "c", RedirectURI: "https://h.example/"}, query: "&x=y", pasted: []string{}}, "usage: the input ended without the address of the final page"},
 		"machines do not register":  {flow{kind: "machine"}, "auth: does not register clients, name it with --client-id ID"},
 		"registration refused":      {flow{replies: replies{"/register": `400 {"error":"invalid","error_description":"no\nway"}`}}, "auth: the client was not registered, refused: invalid (no), register a client there, and name it with --client-id ID"},
 		"registration elsewhere":    {flow{replies: replies{metadataPath: metadata(`,"registration_endpoint":"http://192.0.2.1/"`)}}, "protocol: http://192.0.2.1/ is neither https nor on this machine"},
