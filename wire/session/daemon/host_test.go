@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -311,5 +312,36 @@ func TestHostThatEnds(t *testing.T) {
 		if s, shown := statusAt(t.Context(), path); shown {
 			t.Errorf("%s: %+v", path, s)
 		}
+	}
+}
+
+// endedStream is a stream that has ended with an error, or with io.EOF.
+type endedStream struct{ err error }
+
+func (s endedStream) Next(context.Context) (wire.Message, error) { return wire.Message{}, s.err }
+func (endedStream) Cancel(context.Context) error                 { return nil }
+
+// A subscription that ends without a final message has an event for its end.
+func TestEndOfSubscription(t *testing.T) {
+	for _, c := range []struct {
+		err   error
+		final bool
+		want  string
+	}{
+		{io.EOF, false, "done"},
+		{io.EOF, true, ""},
+		{errors.New("no more"), false, "error: no more"},
+	} {
+		h := &host{ring: newRing()}
+		h.attend(endedStream{c.err}, wire.Message{Kind: wire.Response, Final: c.final}, "m", &atomic.Bool{})
+		got := ""
+		for _, k := range h.ring.kept {
+			if ev := k.m.Event; ev != nil && ev.Err != nil {
+				got += ev.Kind.String() + ": " + ev.Err.Message
+			} else if ev != nil {
+				got += ev.Kind.String()
+			}
+		}
+		testkit.Expect(t, fmt.Sprintf("the event for the end by %v, final %v", c.err, c.final), got, c.want)
 	}
 }
