@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"rpcx/wire"
@@ -108,4 +109,31 @@ func TestTunnelEndsAfterLinger(t *testing.T) {
 	for _, want := range []string{"recvtext frame", "recvclose frame, code 1000", "csendtext frame", "csendclose frame, code 1000"} {
 		testkit.Expect(t, fmt.Sprint(want, shown), shown[want], 1)
 	}
+}
+
+// A side that sends nothing after a ping ends the tunnel, whatever it sent before. Here, only the client answers.
+func TestTunnelWithoutPong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, near := net.Pipe()
+		server, far := net.Pipe()
+		tunnel := &Tunnel{
+			Client: near, Server: far, MaxMessage: 100, Ping: time.Second,
+			Message: func(wire.Direction, []byte, bool) {}, Unseen: func(wire.Direction, string) {},
+		}
+		go func() { _, _ = io.Copy(io.Discard, client) }()
+		go func() {
+			for err := error(nil); err == nil; time.Sleep(tunnel.Ping / 3) {
+				_, err = io.WriteString(client, "\x8a\x80\x00\x00\x00\x00")
+			}
+		}()
+		go func() {
+			_, _ = io.WriteString(server, "\x81\x01x")
+			_, _ = io.Copy(io.Discard, server)
+		}()
+		time.AfterFunc(time.Minute, func() { _ = client.Close() })
+		if who, err := tunnel.Pass(); who != wire.Recv || !strings.Contains(fmt.Sprint(err), "1s") {
+			t.Error(who, err)
+		}
+		time.Sleep(tunnel.Ping) // the client stops
+	})
 }
