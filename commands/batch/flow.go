@@ -113,14 +113,14 @@ func (f *flow) advanceLoop(ended <-chan struct{}) {
 
 // start starts queued jobs up to the limits. The caller holds the lock.
 func (f *flow) start() {
-	sent := false
+	sent, now := false, time.Now()
 	for j := f.jobs.startNext(); j != nil; j = f.jobs.startNext() {
 		switch {
 		case j.bad != nil:
 			f.failure(j, j.bad)
 			f.end(j)
 		case f.pipeline != nil && j.op.Kind == dialect.Call:
-			if !f.send(j) {
+			if !f.send(j, now) {
 				go f.call(j)
 			}
 			sent = true
@@ -137,8 +137,8 @@ func (f *flow) start() {
 }
 
 // send sends j through the pipeline. It returns false if the pipeline refuses j. The caller holds the lock.
-func (f *flow) send(j *job) bool {
-	j.sent = time.Now()
+func (f *flow) send(j *job, now time.Time) bool {
+	j.sent = now
 	if !f.pipeline.Send(&j.op, j) {
 		f.pipeline.Flush() // flushing may make room
 		if !f.pipeline.Send(&j.op, j) {
