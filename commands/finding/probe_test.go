@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -269,4 +270,16 @@ func TestUnframed(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
+}
+
+// Each message is looked at once, however its bytes arrive.
+func TestEachMessageIsNewOnce(t *testing.T) {
+	at, err := session.ParseEndpoint("tcp://127.0.0.1:1", "")
+	testkit.OK(t, err)
+	a := &attempt{p: &Prober{}, at: at, try: &Try{}}
+	var fresh []string
+	for _, piece := range []string{"{\"a\":1}\n{\"b\"", ":2}\n", "{\"c\":3}\n"} {
+		fresh = append(fresh, string(bytes.Join(a.take([]byte(piece)), []byte(" "))))
+	}
+	testkit.Expect(t, "the new messages", strings.Join(fresh, "|"), `{"a":1}|{"b":2}|{"c":3}`)
 }
