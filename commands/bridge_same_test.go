@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -75,7 +76,7 @@ func conversations(t *testing.T, dir string) map[string][][]spokenMessage {
 // through `rpcx serve D+… --to D+…`. Each message must arrive byte for byte, in both directions, except that POSTs can get another
 // id.
 func TestBridgeOfOneDialectPassesAllUnchanged(t *testing.T) {
-	testkit.SessionFolders(t)
+	t.Parallel()
 	dir := t.TempDir()
 	spoken := conversations(t, dir)
 	spoken["acp"] = [][]spokenMessage{{
@@ -98,7 +99,11 @@ func TestBridgeOfOneDialectPassesAllUnchanged(t *testing.T) {
 			t.Errorf("no conversation of %s", name)
 		}
 	}
-	for dialect, all := range spoken {
+	for n, dialect := range slices.Sorted(maps.Keys(spoken)) {
+		if filepath.IsAbs(dialect) && !testkit.Sampled(n) { // a dialect file
+			continue
+		}
+		all := spoken[dialect]
 		t.Run(filepath.Base(dialect), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
