@@ -7,6 +7,8 @@ import (
 	"flag"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -282,4 +284,19 @@ func TestEachMessageIsNewOnce(t *testing.T) {
 		fresh = append(fresh, string(bytes.Join(a.take([]byte(piece)), []byte(" "))))
 	}
 	testkit.Expect(t, "the new messages", strings.Join(fresh, "|"), `{"a":1}|{"b":2}|{"c":3}`)
+}
+
+// The report says of each dialect that a server without URLs of conversations was not recognised.
+func TestServerWithoutConversations(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	defer s.Close()
+	e, err := endpoint.Parse(s.URL+"/", "")
+	testkit.OK(t, err)
+	p := &Prober{report: &Report{}}
+	if p.resolve(t.Context(), e) || len(p.report.Tried) == 0 {
+		t.Errorf("found %v after %d attempts", p.report.Endpoint, len(p.report.Tried))
+	}
+	for _, try := range p.report.Tried {
+		testkit.Expect(t, try.Endpoint, try.Outcome, "not recognised")
+	}
 }
