@@ -28,7 +28,8 @@ const order = `{"type":"object","additionalProperties":false,"required":["id"],"
 	"pay":{"oneOf":[
 		{"type":"object","required":["by","iban"],"properties":{"by":{"const":"bank"},"iban":{"type":"string"}}},
 		{"type":"object","required":["by","number"],"properties":{"by":{"const":"card"},"number":{"type":"integer"}}}]},
-	"size":{"anyOf":[{"type":"integer"},{"type":"boolean"}]}}}`
+	"size":{"anyOf":[{"type":"integer"},{"type":"boolean"}]},
+	"one":{"oneOf":[{"type":"string"},{"minimum":1},{"maximum":9}]}}}`
 
 func TestCheck(t *testing.T) {
 	s := compile(t, order, "")
@@ -51,6 +52,7 @@ func TestCheck(t *testing.T) {
 		{`{"id":"o_001","pay":{"by":"card","number":"4"}}`, `/pay/number: got string, want integer`},
 		{`{"id":"o_001","pay":{"by":"crad","number":4}}`, `/pay/by: "crad" is not one of "bank", "card"; did you mean card?`},
 		{`{"id":"o_001","size":"big"}`, `/size: got string, want integer or boolean`},
+		{`{"id":"o_001","one":5}`, `/one: matches several alternatives (2 and 3), but may match only one`},
 		{`[1]`, `got array, want object`},
 		{`nonsense`, `is not JSON: expected true, false or null at byte 1`},
 		{`{"id":"o_001","price":1e9999999}`, `contains a number that is too large to check`},

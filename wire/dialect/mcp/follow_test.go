@@ -308,3 +308,23 @@ func TestModernCalls(t *testing.T) {
 		}
 	}
 }
+
+// A request from the hook changes the status of a running task, and when the task was last updated.
+func TestTaskAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		task := newTask(&tasks{}, nil, nil, func() {})
+		state := func() string { return fmt.Sprintf("%s %v", task.status, task.changed.Sub(task.begun)) }
+		for _, c := range []struct {
+			more int
+			want string
+		}{{1, "input_required 1s"}, {1, "input_required 2s"}, {-1, "input_required 3s"}, {-1, "working 4s"}} {
+			time.Sleep(time.Second)
+			task.asking(c.more)
+			testkit.Expect(t, "the task", state(), c.want)
+		}
+		task.end(nil, nil)
+		time.Sleep(time.Second)
+		task.asking(-1)
+		testkit.Expect(t, "the task that has ended", state(), "completed 4s")
+	})
+}

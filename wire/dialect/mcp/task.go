@@ -116,14 +116,11 @@ func (t *task) asking(more int) {
 	}
 	t.all.mu.Lock()
 	defer t.all.mu.Unlock()
-	t.asks += more
-	t.changed = time.Now()
-	switch {
-	case t.isOver():
-	case t.asks > 0:
+	if t.asks += more; t.isOver() {
+		return
+	}
+	if t.status, t.changed = "working", time.Now(); t.asks > 0 {
 		t.status = "input_required"
-	default:
-		t.status = "working"
 	}
 }
 

@@ -208,6 +208,8 @@ func TestEvent(t *testing.T) {
 		`{"method":"job.return","resource":"job","verb":"return","target":"j","result":{"status":"error","error":{"code":7,"message":"x"}}}`:        `{"event":"error","code":7,"message":"x","data":{"status":"error","error":{"code":7,"message":"x"}},"job":"j","extra":{"resource":"job"}}`,
 		`{"method":"job.return","target":"j","result":{"status":"error","message":"y","error":{"code":7,"message":"x","data":{"retryable":true}}}}`: `{"event":"error","code":7,"message":"y","retryable":true,"data":{"status":"error","message":"y","error":{"code":7,"message":"x","data":{"retryable":true}}},"job":"j"}`,
 		`{"method":"job.return","target":"j","result":{"status":"error","error":"x","retryable":false,"code":5}}`:                                   `{"event":"error","code":5,"message":"x","retryable":false,"data":{"status":"error","error":"x","retryable":false,"code":5},"job":"j"}`,
+		`{"method":"job.return","target":"j","result":{"status":"error","code":5,"error":{"code":7,"message":"x"}}}`:                                `{"event":"error","code":7,"message":"x","data":{"status":"error","code":5,"error":{"code":7,"message":"x"}},"job":"j"}`,
+		`{"method":"job.return","target":"j","result":{"status":"error","message":"m","code":"5"}}`:                                                 `{"event":"error","message":"m","data":{"status":"error","message":"m","code":"5"},"job":"j"}`,
 		`{"id":1,"result":{"status":"error"}}`:          `{"event":"error","message":"failed","data":{"status":"error"}}`,
 		`{"id":1,"result":{"id":"7","status":"error"}}`: `{"event":"data","data":{"id":"7","status":"error"}}`,
 		`{"id":1,"result":{"status":"shipped"}}`:        `{"event":"data","data":{"status":"shipped"}}`,

@@ -18,7 +18,7 @@ func TestHeadersOf(t *testing.T) {
 		{`{"properties":{"a":{"type":"string","x-mcp-header":7}}}`, `"7" is not the name of a header`},
 		{`{"properties":{"a":{"type":"string","x-mcp-header":"a:b"}}}`, `"a:b" is not the name of a header`},
 		{`{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}`, `the header "A" belongs to a property that is not a string, an integer or a boolean`},
-		{`{"properties":{"a":{"x-mcp-header":"A"}}}`, `the header "A" belongs to a property that is not a string, an integer or a boolean`},
+		{`{"properties":{"a":{"x-mcp-header":"A"},"b":{}}}`, `the header "A" belongs to a property that is not a string, an integer or a boolean`},
 		{`{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}`, `the header "a" belongs to two properties`},
 		{`{"x-mcp-header":"A","type":"string"}`, `the header "A" belongs to a property that is not always in the same place`},
 		{`{"properties":{"a":{"items":{"type":"string","x-mcp-header":"A"}}}}`, `the header "A" belongs to a property that is not always in the same place`},
