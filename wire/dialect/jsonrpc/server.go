@@ -94,7 +94,6 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 	}
 	s := &subscription{method: in.Msg.Method, item: form.Method, id: newID(form.ID), cancel: cancel}
 	h.streams.Store(string(s.id), s)
-	defer h.remove(s)
 	emit := func(ev wire.Event) error {
 		if s.ended.Load() {
 			return context.Canceled
@@ -122,13 +121,13 @@ func (h *handler) stream(ctx context.Context, in *dialect.Inbound) error {
 			return emit(ev)
 		},
 	})
+	h.remove(s) // a client may read the end and unsubscribe at once
 	switch {
 	case !in.Answered:
 		return err
 	case failed:
 		return nil
 	}
-	h.remove(s) // a client may read the end and unsubscribe at once
 	switch {
 	case err != nil:
 		return emit(wire.Event{Kind: wire.Failure, Final: true, Err: wire.AsError(err)})
