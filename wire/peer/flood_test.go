@@ -204,3 +204,20 @@ func TestReaderWaitsOnlyAMoment(t *testing.T) {
 		}
 	})
 }
+
+// An item that arrives before the response to its subscription, and is too large to be stored, is a notification.
+func TestLargeEarlyItem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 16 << 10
+		got := make(chan int, 2)
+		p, far := paired(t, peer.Options{StreamBuffer: limit, MaxMessage: limit, Handler: with(func(_ context.Context, in *dialect.Inbound) (json.RawMessage, error) {
+			got <- len(in.Msg.Raw)
+			return nil, nil
+		})})
+		testkit.Start(t, p, dialect.Subscribe, "sub", "")
+		large := fmt.Appendf(nil, `{"method":"n","params":{"subscription":"s","result":%q}}`, strings.Repeat("x", limit-100))
+		far.Send(large)
+		far.Send([]byte(`{"method":"n","params":[1]}`))
+		testkit.Expect(t, "the size of the first notification", <-got, len(large))
+	})
+}
