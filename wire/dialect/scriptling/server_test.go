@@ -104,19 +104,25 @@ func TestCallsOfADestroyedObject(t *testing.T) {
 			return nil, nil
 		}})
 		h := s.Accept(&client{})
-		ask := func(method, params string) <-chan error {
+		ask := func(ctx context.Context, method, params string) <-chan error {
 			done := make(chan error, 1)
 			go func() {
-				_, err := h.Handle(t.Context(), inbound(method, params))
+				_, err := h.Handle(ctx, inbound(method, params))
 				done <- err
 			}()
 			synctest.Wait()
 			return done
 		}
-		testkit.OK(t, <-ask(methodNew, `{"class":"C"}`))
+		testkit.OK(t, <-ask(t.Context(), methodNew, `{"class":"C"}`))
 		slow := `{"object_id":"1","method":"slow"}`
-		first, second := ask(methodMethod, slow), ask(methodMethod, slow)
-		destroyed, after := ask(methodDestroy, `{"object_id":"1"}`), ask(methodMethod, slow)
+		ctx, cancel := context.WithCancel(t.Context())
+		first, cancelled := ask(t.Context(), methodMethod, slow), ask(ctx, methodMethod, slow)
+		cancel()
+		if err := <-cancelled; !errors.Is(err, context.Canceled) {
+			t.Errorf("a cancelled call: %v", err)
+		}
+		second := ask(t.Context(), methodMethod, slow)
+		destroyed, after := ask(t.Context(), methodDestroy, `{"object_id":"1"}`), ask(t.Context(), methodMethod, slow)
 		close(turn)
 		for name, failed := range map[string]struct {
 			done <-chan error
