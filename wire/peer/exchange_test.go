@@ -328,6 +328,30 @@ func TestExchangeAnewFails(t *testing.T) {
 	})
 }
 
+// A refuser's handshake fails.
+type refuser struct{ dialect.Codec }
+
+func (r refuser) Abilities() dialect.Abilities {
+	a := r.Codec.Abilities()
+	a.Handshake = func(context.Context, dialect.Caller) error { return errors.New("refused") }
+	return a
+}
+
+// A message is not sent again if the session cannot be renewed.
+func TestSessionIsNotRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sent := 0
+		p := peer.New(&poster{closed: make(chan struct{}), answer: func(context.Context, string, func(string)) error {
+			sent++
+			return wire.NewFault(wire.Unreachable, "it has ended the session", wire.ErrSessionLost)
+		}}, refuser{jsonrpc.NewCodec(jsonrpc.Options{})}, peer.Options{Note: func(n peer.Note) { t.Error(n.Text) }})
+		defer p.Close()
+		_, err := p.Call(t.Context(), "x", nil)
+		testkit.Expect(t, "the call", testkit.Failed(err), "failed unreachable")
+		testkit.Expect(t, "messages", sent, 1)
+	})
+}
+
 // A response without an id belongs to the array in whose reply it arrives, even if another array has waited longer.
 func TestExchangeAnswersItsOwnArray(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
