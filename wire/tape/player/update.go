@@ -41,7 +41,7 @@ func Varying(t *transcript.Transcript, results [][]*Found) bool {
 // varies reports whether f is a different value of the same type.
 func (f *Found) varies() bool {
 	kind := scan.Type(f.Want)
-	return f.Kind == match.Differs && f.Pointer != "" && f.Text == "" && len(f.Want) > 0 && len(f.Got) > 0 && kind == scan.Type(f.Got) && kind != 'o' && kind != 'a' && kind != '0'
+	return f.Kind == match.Differs && f.Pointer != "" && f.Text == "" && kind == scan.Type(f.Got) && kind != 0 && kind != 'o' && kind != 'a' && kind != '0'
 }
 
 // A pace identifies the notifications of one method on one connection.

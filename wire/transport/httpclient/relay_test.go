@@ -325,3 +325,26 @@ func TestWrongSettings(t *testing.T) {
 		}
 	}
 }
+
+// Every body is a message, except a text with the status 202.
+func TestRelayOfBodies(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+		seen   bool
+	}{{200, "{}", true}, {202, "{}", true}, {200, "oops", true}, {202, "Accepted", false}, {200, " ", false}} {
+		_, taps, err := relayed(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(c.status)
+			_, _ = io.WriteString(w, c.body)
+		}, nil, []byte("1"), nil)
+		testkit.OK(t, err)
+		testkit.Expect(t, fmt.Sprintf("%d %q was seen", c.status, c.body), slices.Contains(taps, "recv "+c.body), c.seen)
+	}
+}
+
+// A token is added to a copy of the request, as http.RoundTripper demands.
+func TestAuthorized(t *testing.T) {
+	req := httptest.NewRequestWithContext(t.Context(), "POST", "/", nil)
+	testkit.Expect(t, "the header of the copy", authorized(req, "t").Header.Get("Authorization"), "Bearer t")
+	testkit.Expect(t, "the header of the request", req.Header.Get("Authorization"), "")
+}
