@@ -348,3 +348,12 @@ func TestAuthorized(t *testing.T) {
 	testkit.Expect(t, "the header of the copy", authorized(req, "t").Header.Get("Authorization"), "Bearer t")
 	testkit.Expect(t, "the header of the request", req.Header.Get("Authorization"), "")
 }
+
+func TestIsJSON(t *testing.T) {
+	for media, want := range map[string]bool{
+		"application/json": true, "application/json-rpc": true, "application/jsonrequest": true, "application/problem+json": true,
+		"": false, "text/plain": false, "application/jsonl": false,
+	} {
+		testkit.Expect(t, media, isJSON(media), want)
+	}
+}
