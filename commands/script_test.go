@@ -112,6 +112,10 @@ var plainScripts = regexp.MustCompile(`/((.+-)?(help|readme|said|screen|words|fi
 	`said-(code|each|found|full|odd|requests|tapes)|cli-(dry-run|files|flags|marks|method|promises|send|untaken)|out-(decode|errors.*|fixes-run|lines|secrets.*)|` +
 	`complete|exit-status|usage|messages|describe-catalog|promise-(catalog|config|output)|validate-(page|tapes|values|verdicts|versions)|tape-show)\.txtar$`)
 
+// longScripts matches the scripts that take longest. They start first, so that none of them is still running when all others have ended.
+var longScripts = regexp.MustCompile(`/(said-(each|found|full)|net-(find|probe.*|signs)|cli-(files|untaken|waiting)|describe-catalog|` +
+	`page-mcp-tasks|frame-sizes|auth-clients|promise-connect|plugin-odd|reconnect|replay-client|ro-async|serve-limits|cli-subscribe)\.txtar$`)
+
 // scriptsToRun returns the scripts that TestScripts runs: all of them, or under the race detector all but plainScripts. With
 // RPCX_TEST_UNRACED in the environment, it returns only plainScripts.
 func scriptsToRun(t *testing.T, raced bool) []string {
@@ -119,6 +123,15 @@ func scriptsToRun(t *testing.T, raced bool) []string {
 	if err != nil || len(files) < 300 {
 		t.Fatalf("%d scripts, %v", len(files), err)
 	}
+	slices.SortStableFunc(files, func(a, b string) int {
+		switch long := longScripts.MatchString(a); {
+		case long == longScripts.MatchString(b):
+			return 0
+		case long:
+			return -1
+		}
+		return 1
+	})
 	if os.Getenv("RPCX_TEST_UNRACED") != "" {
 		return slices.DeleteFunc(files, func(f string) bool { return !plainScripts.MatchString(f) })
 	}
