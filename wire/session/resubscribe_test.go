@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/endpoint"
+	"rpcx/wire/hook"
 	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
@@ -154,6 +156,25 @@ func TestRawTrafficContinues(t *testing.T) {
 		if _, _, err := pipe.Recv(); err != io.EOF {
 			t.Error(err)
 		}
+	})
+}
+
+// Finish waits for a running hook, but only until its context ends.
+func TestRawTrafficWaitsForHooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer, err := hook.ParseAnswer("jq:sleep(60)")
+		testkit.OK(t, err)
+		c := dialAgain(t, Options{Raw: true, Hooks: []hook.Entry{{Pattern: "ask", Answer: answer}}}, nil)
+		pipe, err := c.d.Raw()
+		testkit.OK(t, err)
+		c.far().says(`{"jsonrpc":"2.0","id":9,"method":"ask"}`)
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := pipe.Finish(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		pipe.Stop()
 	})
 }
 
