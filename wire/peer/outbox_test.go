@@ -46,6 +46,20 @@ func TestOutboxIsFull(t *testing.T) {
 	}
 }
 
+// A request that the pipeline leaves to the outbox belongs to its call, if that is a stream.
+func TestOutboxOfThePipeline(t *testing.T) {
+	p := &Peer{calls: newCalls()}
+	p.outbox.running = true // no writer starts
+	s := newStream(p, dialect.Op{Kind: dialect.Call})
+	p.calls.add(s, wire.ID("12"))
+	l := &callPipeline{p: p, calls: &p.calls, box: &p.outbox, out: []byte("abbb"), ends: []int{1, 4}, ids: []int64{11, 12}}
+	l.queueLocked()
+	got := p.outbox.take()
+	if len(got) != 2 || string(got[0].msg) != "a" || got[0].call != nil || string(got[1].msg) != "bbb" || got[1].call != s {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A stream for which the reader cannot stop may exceed its limit by one message.
 func TestOverflow(t *testing.T) {
 	for size, left := range map[int]bool{1001: false, 1500: false, 1501: true} {

@@ -2,6 +2,7 @@ package introspect
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -162,4 +163,15 @@ func FuzzCatalog(f *testing.F) {
 		}
 		o.guided(o.unknown("s_zzz"), "s_zzz", false)
 	})
+}
+
+// A variant may be eight references away. References may be circular, so the search for it ends there.
+func TestReferencesToAVariant(t *testing.T) {
+	s := schemaReader{defs: map[string]json.RawMessage{"0": json.RawMessage(`{"x":1}`)}}
+	for n := 1; n < 9; n++ {
+		s.defs[fmt.Sprint(n)] = fmt.Appendf(nil, `{"$ref":"#/$defs/%d"}`, n-1)
+	}
+	for at, want := range map[string]string{`{"$ref":"#/$defs/7"}`: `{"x":1}`, `{"$ref":"#/$defs/8"}`: `{"$ref":"#/$defs/0"}`} {
+		testkit.Expect(t, at, string(s.resolve(json.RawMessage(at))), want)
+	}
 }
