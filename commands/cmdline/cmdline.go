@@ -210,15 +210,15 @@ func (l *CommandLine) unknown(word, value string, given bool, rest []string) err
 		f.Hint, f.Fix = habit.hint, habit.fix(l, at, value, given)
 		return f
 	}
-	switch has := ownerOf(l.all(), name); {
+	switch owners := ownersOf(l.all(), name); {
 	case len(l.Args) > 0 && isCommand(l.Args[0]):
 		f.Hint = "quote an endpoint that is a command: " + wire.Quote(l.Args[0]+" "+word+" …")
 	case len(name) < 2:
 	case l.Lookup(name) != nil && !strings.HasPrefix(word, "--"):
 		f.Hint, f.Fix = "did you mean --"+name+"?", l.Reparsed(l.Words[:at], []string{"-" + word}, rest)
-	case has != "":
+	case owners != nil:
 		f.Message += " here"
-		f.Hint = has + " has this flag"
+		f.Hint = "use it with " + strings.Join(owners[:min(len(owners), 3)], " or ")
 	case near != "":
 		flag := "--" + near
 		f.Hint = "did you mean " + flag + "?"
@@ -255,14 +255,14 @@ func (l *CommandLine) asParameter(param, value string, given bool, rest []string
 	return l.Reparsed(before, []string{param + "=" + value}, rest)
 }
 
-// ownerOf returns the first command that has the flag, or "".
-func ownerOf(root *Command, flag string) (owner string) {
+// ownersOf returns the commands that have the flag.
+func ownersOf(root *Command, flag string) (owners []string) {
 	root.Walk([]string{"rpcx"}, func(path []string, c *Command) {
-		if owner == "" && slices.ContainsFunc(c.Flags, func(f *Flag) bool { return f.called(flag) }) {
-			owner = strings.Join(path, " ")
+		if slices.ContainsFunc(c.Flags, func(f *Flag) bool { return f.called(flag) }) {
+			owners = append(owners, strings.Join(path, " "))
 		}
 	})
-	return owner
+	return owners
 }
 
 // Usage returns a usage Fault with a hint that names the command's help.

@@ -61,7 +61,7 @@ func TestParseRefuses(t *testing.T) {
 		{[]string{"cal"}, `there is no command "cal"`, "did you mean call?"},
 		{[]string{"call", "-jq", ".a"}, "there is no flag -jq", "did you mean --jq?"},
 		{[]string{"call", "--quite"}, "there is no flag --quite", "did you mean --quiet?"},
-		{[]string{"--quiet"}, "there is no flag --quiet here", "rpcx call has this flag"},
+		{[]string{"--quiet"}, "there is no flag --quiet here", "use it with rpcx call"},
 		{[]string{"call", "--quiet=no"}, "--quiet takes no value", "see rpcx call --help"},
 		{[]string{"call", "--arg", "n"}, "--arg needs a name and a value", "see rpcx call --help"},
 	} {

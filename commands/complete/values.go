@@ -25,6 +25,9 @@ func words(before string, list ...string) answer {
 	return answer{candidates: described(list, before, "")}
 }
 
+// optionalFile follows the words of a value to which a file can be added, such as junit=FILE.
+const optionalFile = "[=FILE]"
+
 // value offers the values of a flag. before is the part of the word before the value.
 func (l line) value(f *cmdline.Flag, before, word string) answer {
 	switch {
@@ -32,6 +35,11 @@ func (l line) value(f *cmdline.Flag, before, word string) answer {
 		return words(before, append(all.Names(), all.OwnNames()...)...)
 	case f.Arg == "DIR":
 		return answer{files: before, kind: directory}
+	case strings.HasSuffix(f.Arg, optionalFile):
+		if format, _, ok := strings.Cut(strings.TrimPrefix(word, before), "="); ok {
+			return answer{files: before + format + "=", kind: anyFile}
+		}
+		return words(before, strings.Split(strings.TrimSuffix(f.Arg, optionalFile), "|")...)
 	case namesFile(f.Arg):
 		return answer{files: before, kind: anyFile}
 	case f.Choices() != nil:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/session"
+	"rpcx/wire/transport"
 )
 
 // run makes one call to the demo, and returns the output on stdout and stderr.
@@ -81,7 +83,7 @@ func TestRetry(t *testing.T) {
 		}
 	}
 	err := Retries{N: 1}.retry(a, env.NewDeadline(t.Context(), time.Millisecond, 0), true, func() error {
-		return &wire.Fault{Message: "busy", HTTP: &wire.HTTP{Status: 503, RetryAfter: 60}}
+		return &wire.Fault{Message: "busy", HTTP: &wire.HTTP{Status: 503, RetryAfter: 60}, Retryable: new(true)}
 	})
 	if f := wire.AsFault(err); f == nil || f.Kind != wire.Timeout || f.Hint != "busy" {
 		t.Errorf("a timeout before a retry: %v", err)
@@ -91,7 +93,9 @@ func TestRetry(t *testing.T) {
 // TestRetries checks which HTTP statuses allow a retry, and which only with --retry-unsafe.
 func TestRetries(t *testing.T) {
 	answered := func(kind wire.FaultKind, status int) *wire.Fault {
-		return &wire.Fault{Kind: kind, HTTP: &wire.HTTP{Status: status}}
+		f := transport.HTTPFault("", &http.Response{StatusCode: status, Header: http.Header{}}, nil)
+		f.Kind = kind
+		return f
 	}
 	no := false
 	for _, c := range []struct {

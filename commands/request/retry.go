@@ -52,19 +52,13 @@ func (r Retries) retry(run *env.Env, d *env.Deadline, posts bool, attempt func()
 // allows reports whether a call that failed with f may be repeated. With posts, each call is a separate POST, whose
 // failure does not end the connection.
 func (r Retries) allows(f *wire.Fault, posts bool) bool {
-	if f.Kind == wire.RPCError && f.Retryable != nil {
+	switch {
+	case f.Retryable != nil: // also for the HTTP statuses 429 and 503
 		return *f.Retryable
-	}
-	if f.HTTP == nil {
+	case f.HTTP == nil:
 		return r.Unsafe && posts && f.Kind == wire.Closed
 	}
-	switch f.HTTP.Status {
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		return true
-	case http.StatusBadGateway, http.StatusGatewayTimeout:
-		return r.Unsafe
-	}
-	return false
+	return r.Unsafe && (f.HTTP.Status == http.StatusBadGateway || f.HTTP.Status == http.StatusGatewayTimeout)
 }
 
 // retryAfter returns the server's Retry-After, or 0.

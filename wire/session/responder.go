@@ -96,7 +96,11 @@ func warnUnmatched(spec dialect.Spec, o Options, warn func(string)) {
 		names = append(names, spec.Names.ForHooks(e.Pattern))
 	}
 	if o.Catalog != nil {
-		names = append(names, spec.Names.AllForHooks(o.Catalog.Names())...)
+		listed := spec.Names.AllForHooks(o.Catalog.Names())
+		if o.Bridge != nil && !slices.ContainsFunc(listed, func(name string) bool { return !slices.Contains(names, name) }) {
+			return // the methods of the bridge's peer are unknown
+		}
+		names = append(names, listed...)
 		for _, class := range o.Catalog.Classes {
 			names = append(names, scan.String(scan.Get(class, "name"))+".\x00")
 		}

@@ -227,6 +227,9 @@ func HTTPFault(what string, resp *http.Response, body []byte) *wire.Fault {
 	}
 	f := wire.NewFault(kind, strings.TrimSuffix(msg, " "), nil)
 	f.HTTP = &wire.HTTP{Status: status, Body: strings.ToValidUTF8(string(body), "\uFFFD"), RetryAfter: retryAfter(resp)}
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		f.Retryable = new(true)
+	}
 	f.HTTP.Challenges = resp.Header.Values("WWW-Authenticate")
 	f.HTTP.Challenge, _, _ = strings.Cut(resp.Header.Get("WWW-Authenticate"), " ")
 	return f
