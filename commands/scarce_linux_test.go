@@ -44,7 +44,6 @@ rpcx session list`
 // With too few file descriptors, and with files and directories that cannot be written, a command prints the same as without these
 // limits, or fails with a message that names the cause once. It leaves nothing behind.
 func TestScarceSystem(t *testing.T) {
-	t.Parallel()
 	shared := t.TempDir()
 	unix, _, _ := serving(t, "unix:"+filepath.Join(shared, "s"), "--on", "m=json:1")
 	http, _, _ := serving(t, "http://127.0.0.1:0/", "--on", "m=json:1")
