@@ -39,8 +39,7 @@ var exampleFiles = []struct{ word, make string }{
 	{"job status @work", startedJob},
 	{"job wait @work", startedJob},
 	{`cancel @host "$job"`, "rpcx connect demo:hotrepl --session host; export job=$(rpcx job start @host archive.export -r -q .job)"},
-	{"start @work attachment:create filename=b.pdf", "rpcx connect demo:ro --session work"},
-	{"job list @work", "rpcx connect demo:ro --session work"},
+	{"start @work archive.export -r", "rpcx connect demo:hotrepl --session work"},
 	{"session status work", workSession},
 	{"session log work", workSession},
 	{"session close work", workSession},
@@ -56,7 +55,7 @@ var exampleFiles = []struct{ word, make string }{
 const (
 	orderTape   = "rpcx call demo:orders getOrder id=o_001 --record order.tape >/dev/null"
 	workSession = "rpcx connect demo:orders --session work"
-	startedJob  = "rpcx connect demo:ro --session work; rpcx job start @work attachment:create filename=report.pdf >/dev/null"
+	startedJob  = "rpcx connect demo:hotrepl --session work; export job=$(rpcx job start @work archive.export -r -q .job)"
 )
 
 // askedSession opens a session with a call in its inbox.

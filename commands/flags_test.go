@@ -17,8 +17,10 @@ import (
 
 // TestFlagsApply checks which endpoints accept a flag. Each line has a command, the flag and those that it requires, the endpoints
 // that accept it, and after a semicolon those that refuse it.
-func TestFlagsApply(t *testing.T) {
-	for line := range strings.Lines(flagsThatApply) {
+func TestFlagsApply(t *testing.T) { apply(t, flagsThatApply) }
+
+func apply(t *testing.T, lines string) {
+	for line := range strings.Lines(lines) {
 		words, lists, ok := strings.Cut(strings.TrimSpace(line), ": ")
 		if !ok {
 			continue
@@ -58,14 +60,14 @@ call --redact=a: ; demo: exec:x
 call --token=@f: accept+ws://h:1/ ; ws://h/ accept+tcp://h:1 demo: @s
 call --public: accept+ws://h:1/ accept+tcp://h:1 ; ws://h/ tcp://h:1
 call --listening=f: accept+tcp://h:1 ; tcp://h:1 demo:
-call --refresh: introspect+ws://h/ ro+tcp://h:1 ; ws://h/ demo: @s
-call --cache: ro+tcp://h:1 demo:ro ; ws://h/ introspect+ws://h/
+call --refresh: introspect+ws://h/ ; ws://h/ demo: @s
+call --cache: ; ws://h/ introspect+ws://h/
 call --params-style=object: ws://h/ introspect+ws://h/ ; scomp+ws://h/
-call --set=a=b: ro+tcp://h:1 cdp+ws://h/ scomp+ws://h/ lsp+exec:x ; ws://h/ demo: qmp+unix:x
-connect --set=a=b: scomp+ws://h/ lsp+exec:x ; ro+tcp://h:1 cdp+ws://h/ demo:
+call --set=a=b: cdp+ws://h/ scomp+ws://h/ lsp+exec:x ; ws://h/ demo: qmp+unix:x
+connect --set=a=b: scomp+ws://h/ lsp+exec:x ; cdp+ws://h/ demo:
 call --resume=a: scomp+ws://h/ ; ws://h/ demo: hotrepl+ws://h/
 call --no-environment: scriptling+exec:x ; exec:x demo:
-call --save=d: mcp+exec:x ; ws://h/ ro+tcp://h:1 hotrepl+ws://h/
+call --save=d: mcp+exec:x ; ws://h/ hotrepl+ws://h/
 call --grace=1: introspect+ws://h/ ; ws://h/ scomp+ws://h/
 call --jobs=2 --batch: demo: ws://h/
 call --jobs=2: ; demo: ws://h/
@@ -79,7 +81,7 @@ eval --complete: hotrepl+ws://h/ ; scomp+ws://h/
 eval --cursor=1 --complete: hotrepl+ws://h/
 eval --cursor=1: ; hotrepl+ws://h/
 subscribe --every=2: hotrepl+ws://h/ ; ws://h/ introspect+ws://h/
-job list --kind=eval: hotrepl+ws://h/ ; ro+tcp://h:1 mcp+exec:x
+job list --kind=eval: hotrepl+ws://h/ ; mcp+exec:x
 serve --runtime=jq: scomp+ws://h:1/ hotrepl+tcp://h:1 ; ws://h:1/ mcp+http://h:1/
 serve --input-timeout=1: mcp+http://h/ mcp+stdio: ; ws://h/ acp+stdio:
 serve --print-config: mcp+stdio: ; ws://h/
@@ -146,35 +148,32 @@ func TestFlagTable(t *testing.T) {
 	}
 }
 
+// listed returns the flags that a help text lists.
+func listed(t *testing.T, words ...string) (names []string) {
+	t.Helper()
+	for _, m := range regexp.MustCompile(`(?m)^  (?:-.,|   ) --([a-z-]+)`).FindAllStringSubmatch(helpOf(t, words...), -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
 // TestHelpOfAPlainEndpoint checks that help lists at most 45 flags for a plain endpoint and a dialect's flags only for its
 // endpoints, and that `rpcx help --json` lists each shared flag once.
 func TestHelpOfAPlainEndpoint(t *testing.T) {
-	listed := func(words ...string) (names []string) {
-		t.Helper()
-		for _, m := range regexp.MustCompile(`(?m)^  (?:-.,|   ) --([a-z-]+)`).FindAllStringSubmatch(helpOf(t, words...), -1) {
-			names = append(names, m[1])
-		}
-		return names
-	}
 	for _, e := range []string{"", "ws://h/", "wss://h/", "http://h/", "https://h/", "tcp://h:1", "tls://h:1", "unix:x", "exec:x", "demo:"} {
 		words := []string{"call", e, "--help"}
 		if e == "" {
 			words = []string{"call", "--help"}
 		}
-		if n := len(listed(words...)); n > 45 || n < 20 {
+		if n := len(listed(t, words...)); n > 45 || n < 20 {
 			t.Errorf("rpcx call %s --help lists %d flags", e, n)
 		}
 	}
-	plain, ro := listed("call", "ws://h/", "--help"), listed("call", "ro+ws://h/", "--help")
-	for _, name := range []string{"set", "cache", "no-cache"} {
-		if slices.Contains(plain, name) || !slices.Contains(ro, name) {
-			t.Errorf("--%s: listed for ws %t, for ro+ws %t", name, slices.Contains(plain, name), slices.Contains(ro, name))
-		}
-	}
-	if accept := listed("call", "accept+ws://h:1/", "--help"); slices.Contains(plain, "token") || !slices.Contains(accept, "token") {
+	plain := listed(t, "call", "ws://h/", "--help")
+	if accept := listed(t, "call", "accept+ws://h:1/", "--help"); slices.Contains(plain, "token") || !slices.Contains(accept, "token") {
 		t.Error("the help of ws lists --token, or that of accept+ws does not")
 	}
-	if serve := listed("serve", "header+tcp://h:1", "--help"); slices.Contains(serve, "header") || !slices.Contains(serve, "hooks") {
+	if serve := listed(t, "serve", "header+tcp://h:1", "--help"); slices.Contains(serve, "header") || !slices.Contains(serve, "hooks") {
 		t.Error("serve lists --header for header+tcp, where it does not apply")
 	}
 	if n := len(helpOf(t, "help", "--json")); n > 120_000 {

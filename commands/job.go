@@ -33,17 +33,17 @@ var jobVerbs = []jobVerb{
 	{
 		"start", "start a job and print its name", argsMethod,
 		"The job continues after the command ends. rpcx prints an object with the job's name in \"job\".", dialect.JobStart,
-		[]cmdline.Example{{Says: "Start a job in a session", Command: "rpcx connect demo:ro --session work\nrpcx job start @work attachment:create filename=report.pdf"}, {Says: "Print only the name, for a script", Command: `rpcx job start @work attachment:create filename=b.pdf -r -q .job`}},
+		[]cmdline.Example{{Says: "Start a job in a session", Command: "rpcx connect demo:hotrepl --session work\nrpcx job start @work archive.export"}, {Says: "Print only the name, for a script", Command: `rpcx job start @work archive.export -r -q .job`}},
 	},
 	{
 		"status", "print the state of a job", argsJob,
 		"", dialect.JobStatus,
-		[]cmdline.Example{{Says: "Print the state of a job in the session work", Command: "rpcx job status @work job-1"}, {Says: "Print only the state", Command: `rpcx job status @work job-1 -r -q .status`}},
+		[]cmdline.Example{{Says: "Print the state of a job in the session work", Command: `rpcx job status @work "$job"`}, {Says: "Print only the state", Command: `rpcx job status @work "$job" -r -q .status`}},
 	},
 	{
 		"wait", "wait for a job and print its result", argsJob,
 		"Progress goes to stderr (see rpcx help output), and the last result goes to stdout, even if the job has already ended.\nIf the job fails, the exit status is 1.", dialect.JobWait,
-		[]cmdline.Example{{Says: "Wait for the result of a job", Command: "rpcx job wait @work job-1"}, {Says: "Print one member of the result", Command: `rpcx job wait @work job-1 -r -q .attachmentId`}},
+		[]cmdline.Example{{Says: "Wait for the result of a job", Command: `rpcx job wait @work "$job"`}, {Says: "Print one member of the result", Command: `rpcx job wait @work "$job" -r -q .itemsExported`}},
 	},
 	{
 		"cancel", "cancel a job", argsJob,
@@ -53,7 +53,7 @@ var jobVerbs = []jobVerb{
 	{
 		"list", "list jobs", "ENDPOINT",
 		"A HotRepl host lists its journal instead: the latest evaluations and calls.", dialect.JobList,
-		[]cmdline.Example{{Says: "List the jobs of a session", Command: "rpcx job list @work"}, {Says: "Print the latest three entries of a host's journal", Command: `rpcx job list demo:hotrepl --limit 3`}},
+		[]cmdline.Example{{Says: "Print the latest three entries of a host's journal", Command: `rpcx job list demo:hotrepl --limit 3`}},
 	},
 }
 

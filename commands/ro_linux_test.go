@@ -10,6 +10,8 @@ import (
 	"rpcx/wire/testkit"
 )
 
+func TestROCommandEndsInTime(t *testing.T) { endInTime(t, "job run ro+unix:SILENT m") }
+
 // The progress bar is erased before data is printed, even to a pipe, and when a signal ends rpcx.
 func TestProgressIsErased(t *testing.T) {
 	y := onTerminalOf(t, "sh", "-c", "rpcx call demo:ro attachment:create filename=a | cat")

@@ -120,7 +120,7 @@ func (s *Situation) fault(l *cmdline.CommandLine, r *row, flag string) *wire.Fau
 	switch {
 	case flag == "set" && len(s.Dials) > 0 && all.Pages().Exists(s.Dials[0].Dialect):
 		hint = "its dialect file declares no such values with [set]"
-	case r.needs.has != nil:
+	case r.needs.has != nil && len(dialectsWith(r.needs.has)) > 0:
 		hint += " (" + dialectsWith(r.needs.has)[0] + "+ before the endpoint)"
 	}
 	return l.Usage("--%s does not apply to %s", flag, s.String()).WithHint(hint)

@@ -65,7 +65,7 @@ func (l testLogin) Identity(transport.Address) string { return string(l) }
 
 // TestAnswersOfALogin checks that the cache separates responses by login.
 func TestAnswersOfALogin(t *testing.T) {
-	e, err := session.ParseEndpoint("ro+ws://127.0.0.1:1/", "")
+	e, err := session.ParseEndpoint("ws://127.0.0.1:1/", "")
 	testkit.OK(t, err)
 	seen := map[string]bool{}
 	for _, l := range []testLogin{"", "ann", "bob"} {

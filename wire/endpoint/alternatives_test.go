@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"rpcx/wire"
+	"rpcx/wire/dialect/all"
+	"rpcx/wire/serve"
 	"rpcx/wire/testkit"
 	"rpcx/wire/transport"
 )
@@ -23,20 +25,22 @@ func TestRefused(t *testing.T) {
 	} {
 		testkit.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
+	known := "one of " + strings.Join(all.Names(), ", ")
+	names := strings.NewReplacer("KNOWN", known[:60]+" …", "DEMOS", strings.Join(serve.DemoNames(), ", "))
 	for _, c := range []struct{ text, want string }{
 		{"", "usage: the endpoint is empty; ws://host/path, tcp://host:port, unix:PATH or exec:COMMAND"},
 		{"host:80", `usage: "host:80" does not begin with a transport; tcp://host:80, ws://host:80/ or http://host:80/`},
 		{"jsonrpc+@name", "usage: a name already includes dialect and framing; remove jsonrpc+ before @name"},
 		{"header+ws://h/", "usage: ws: has its own framing; remove header+"},
 		{"mcp+stdio", `usage: "mcp+stdio" has no colon after its transport; did you mean mcp+stdio:?`},
-		{"ro+lsp+exec", `usage: "ro+lsp+exec" has no colon after its transport; did you mean ro+lsp+exec:?`},
+		{"jsonrpc1+lsp+exec", `usage: "jsonrpc1+lsp+exec" has no colon after its transport; did you mean jsonrpc1+lsp+exec:?`},
 		{"lps+exec:x", `usage: "lps" is not a dialect, framing or transport; did you mean lsp+exec:x?`},
-		{"zzzzz+exec:x", `usage: "zzzzz" is not a dialect, framing or transport; use one of jsonrpc, jsonrpc1, introspect, scriptling, ro, scomp, …`},
+		{"zzzzz+exec:x", `usage: "zzzzz" is not a dialect, framing or transport; use KNOWN`},
 		{"wss+exec:x", `usage: unknown transport "wss+exec"; use ws, wss, http, https, tcp, tls, unix, ws+unix, http+unix, exec, ipc or stdio`},
 		{"tcq://h:1", `usage: unknown transport "tcq"; did you mean tcp://h:1?`},
 		{"zzzzz://h:1", `usage: unknown transport "zzzzz"; use ws, wss, http, https, tcp, tls, unix, ws+unix, http+unix, exec, ipc or stdio`},
-		{"demo:nosuch", `usage: unknown demo "nosuch"; use hotrepl, introspect, orders, ro, scomp, scriptling`},
-		{"demo:order", `usage: unknown demo "order"; use hotrepl, introspect, orders, ro, scomp, scriptling; did you mean demo:orders?`},
+		{"demo:nosuch", `usage: unknown demo "nosuch"; use DEMOS`},
+		{"demo:order", `usage: unknown demo "order"; use DEMOS; did you mean demo:orders?`},
 		{"demo:", "demo:orders (jsonrpc     )"},
 		{"header+demo:orders", "usage: demo: takes no framing; remove header+"},
 		{"jsonrpc1+demo:orders", "usage: demo:orders uses the jsonrpc dialect, not jsonrpc1"},
@@ -47,13 +51,13 @@ func TestRefused(t *testing.T) {
 		{"conversation:#h1", "usage: conversation: needs the path of a socket"},
 		{"conversation:/a#b/c", "conversation:/a#b/c (    /a#b/c )"},
 		{"conversation:/a#b/c#h1", "conversation:/a#b/c (    /a#b/c h1)"},
-		{"line+line+tcp://h:1", `usage: "line" is not a dialect, framing or transport; use one of jsonrpc, jsonrpc1, introspect, scriptling, ro, scomp, …`},
-		{"jsonrpc+jsonrpc1+ws://h/", `usage: "jsonrpc1" is not a dialect, framing or transport; use one of jsonrpc, jsonrpc1, introspect, scriptling, ro, scomp, …`},
+		{"line+line+tcp://h:1", `usage: "line" is not a dialect, framing or transport; use KNOWN`},
+		{"jsonrpc+jsonrpc1+ws://h/", `usage: "jsonrpc1" is not a dialect, framing or transport; use KNOWN`},
 		{"accept+exec:x", "usage: accept+ goes before tcp, tls, unix, ws, wss, ws+unix, not before exec:"},
 		{"dial+demo:", "usage: dial+ goes before tcp, tls, unix, ws, wss, ws+unix, not before demo:"},
 		{"accept+tcp://h:1", "accept+tcp://h:1 (jsonrpc  accept   )"},
 		{"dial+unix:/a", "dial+unix:/a (jsonrpc  dial   )"},
-		{"accept+header+tcp://h:1", `usage: "header" is not a dialect, framing or transport; use one of jsonrpc, jsonrpc1, introspect, scriptling, ro, scomp, …`},
+		{"accept+header+tcp://h:1", `usage: "header" is not a dialect, framing or transport; use KNOWN`},
 		{"tape:", "usage: tape: the file name is missing"},
 		{"tape:none.tape", "usage: cannot read the tape none.tape: no such file or directory"},
 		{"tape:bad.tape", `usage: the tape bad.tape, line 1: no header: a tape begins with a line such as {"tape":1,"dialect":"jsonrpc"}`},
@@ -63,7 +67,7 @@ func TestRefused(t *testing.T) {
 		{"qmp+tape:qmp.tape", "tape:qmp.tape (qmp   qmp.tape  )"},
 		{"jsonrpc+tape:qmp.tape", "usage: the tape qmp.tape uses the qmp dialect, not jsonrpc"},
 		{"header+tape:qmp.tape", "usage: tape: takes no framing; remove header+"},
-		{"ro+lsp+exec:x", "ro+header+exec:x (ro header    )"},
+		{"jsonrpc1+lsp+exec:x", "jsonrpc1+header+exec:x (jsonrpc1 header    )"},
 		{"lsp+lsp+exec:x", "lsp+header+exec:x (lsp header    )"},
 	} {
 		e, err := Parse(c.text, "")
@@ -78,8 +82,8 @@ func TestRefused(t *testing.T) {
 		if i := strings.Index(got, "one of "); i > 0 && len(got) > i+60 {
 			got = got[:i+60] + " …"
 		}
-		if got != c.want {
-			t.Errorf("GOLD %q\n got %q\nwant %q", c.text, got, c.want)
+		if want := names.Replace(c.want); got != want {
+			t.Errorf("GOLD %q\n got %q\nwant %q", c.text, got, want)
 		}
 	}
 }

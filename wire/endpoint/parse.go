@@ -183,7 +183,7 @@ func meant(given, better, message string) *wire.Fault {
 
 // aliases maps prefixes to framings. If a dialect has the same name, it takes precedence.
 var aliases = map[string]string{
-	"lsp": "header", // as in ro+lsp+exec:x
+	"lsp": "header", // as in jsonrpc1+lsp+exec:x
 }
 
 // Prefixes returns the words that can precede a transport: dialects, framings and their aliases, accept and dial.

@@ -20,7 +20,7 @@ func TestParse(t *testing.T) {
 		{"ws://host/p", "jsonrpc1", "jsonrpc1", "", "jsonrpc1+ws://host/p"},
 		{"header+exec:gopls", "", "jsonrpc", "header", "header+exec:gopls"},
 		{"lsp+exec:gopls", "", "lsp", "", "lsp+exec:gopls"},
-		{"ro+lsp+exec:x", "", "ro", "header", "ro+header+exec:x"},
+		{"jsonrpc1+lsp+exec:x", "", "jsonrpc1", "header", "jsonrpc1+header+exec:x"},
 		{"jsonrpc1+concat+unix:/run/db.sock", "", "jsonrpc1", "concat", "jsonrpc1+concat+unix:/run/db.sock"},
 		{"ws+unix:/a.sock:/x", "", "jsonrpc", "", "ws+unix:/a.sock:/x"},
 		{"jsonrpc1+ws+unix:/a.sock:/x", "", "jsonrpc1", "", "jsonrpc1+ws+unix:/a.sock:/x"},
@@ -94,7 +94,7 @@ func TestCodecOptions(t *testing.T) {
 // FuzzParse checks that any text is an endpoint or a usage error, and that endpoints are printed without their secrets.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
-		"ws://user:secret@host/p?token=secret", "header+exec:gopls a 'b c'", "ro+lsp+exec:x", "jsonrpc1+concat+accept+unix:/run/db.sock", "ws+unix:/a.sock:/x",
+		"ws://user:secret@host/p?token=secret", "header+exec:gopls a 'b c'", "jsonrpc1+lsp+exec:x", "jsonrpc1+concat+accept+unix:/run/db.sock", "ws+unix:/a.sock:/x",
 		"demo:orders", "tape:/nosuch.tape", "conversation:/run/x#h3", "@name", "tls://[::1]:1", "http+unix:/a:/b?c", "stdio:", "fd:3,4", "sse+http://h/", "ipc:", "+:+", "accept+accept+tcp::0",
 	} {
 		f.Add(text, "")

@@ -70,7 +70,7 @@ func TestAddress(t *testing.T) {
 		"ws+unix:s.sock:/x?key=1":                "ws+unix:s.sock:/x?key=…",
 		"unix:s.sock":                            "unix:s.sock",
 		"exec:a b?c=d":                           "exec:a b?c=d",
-		`ro+exec:a '{"password":"hunter2"}'`:     `ro+exec:a '{"password":"…"}'`,
+		`mcp+exec:a '{"password":"hunter2"}'`:    `mcp+exec:a '{"password":"…"}'`,
 		"":                                       "",
 		"ws://@h/":                               "ws://…@h/",
 		"http:///p@q?token=x":                    "http:///p@q?token=…",

@@ -16,6 +16,7 @@ type dialogue struct {
 	// waits for its end.
 	answer   func(p *peer, in request) (out []string, greets, last bool)
 	question string // an unsolicited message, in which %d is a number
+	streams  bool   // the response to a request is followed by more messages
 }
 
 // A request is the part of a message that dialogues need.
@@ -64,7 +65,7 @@ var adder = &dialogue{
 
 // counter streams two items as rpcx's jsonrpc server does.
 var counter = &dialogue{
-	question: rpcQuestion,
+	question: rpcQuestion, streams: true,
 	answer: func(_ *peer, r request) ([]string, bool, bool) {
 		if r.Method != "count" {
 			return noSuch(r), false, false
@@ -144,18 +145,5 @@ var hotreplHost = &dialogue{
 			return say(`{"type":"job_cancel_result","id":ID,"accepted":true,"state":"running"}`), false, false
 		}
 		return nil, false, false
-	},
-}
-
-// worker is an RO-JRPC server with a job whose results arrive without polling.
-var worker = &dialogue{
-	prefix: "ro+", question: rpcQuestion,
-	answer: func(_ *peer, r request) ([]string, bool, bool) {
-		if r.Method != "archive.export" {
-			return noSuch(r), false, false
-		}
-		return append(result(r.ID, `{"status":"accepted","job":"job-1"}`),
-			fmt.Sprintf(`{"jsonrpc":"2.0","method":"job.yield","resource":"job","verb":"yield","target":"job-1","result":{"status":"pending","progress":60,"stage":"pack"},"request_id":%s}`, r.ID),
-			fmt.Sprintf(`{"jsonrpc":"2.0","method":"job.return","resource":"job","verb":"return","target":"job-1","result":{"status":"done","n":3},"request_id":%s}`, r.ID)), false, true
 	},
 }

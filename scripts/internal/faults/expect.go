@@ -94,7 +94,7 @@ func (c cell) ofNonsense(at phase) []int {
 		return []int{5, 124} // other output from a child is skipped
 	case text && at == greet && c.run.peer == hotreplHost:
 		return []int{5, 124} // the greeting is optional, and the real one may follow
-	case text && (c.run.peer == counter || c.run.peer == worker || c.run.calls > 1):
+	case text && (c.run.peer.streams || c.run.calls > 1):
 		return []int{5, 124}
 	}
 	return []int{5}
@@ -103,11 +103,11 @@ func (c cell) ofNonsense(at phase) []int {
 // ofUnexpected returns the statuses for a message that answers no request: either nothing else arrives, or the message is an invalid
 // response. connect, which passes messages on, can also exit with 0.
 func (c cell) ofUnexpected(phase) []int {
-	switch c.run.name {
-	case "connect":
+	switch {
+	case c.run.name == "connect":
 		return []int{0, 1, 5, 7, 124}
-	case "ro-job":
-		return []int{1, 5, 7, 8, 124} // messages in an event stream belong to the job, and -q prints none of these
+	case c.run.unexpected != nil:
+		return c.run.unexpected
 	}
 	return []int{1, 5, 7, 124}
 }

@@ -39,7 +39,7 @@ func told(t *testing.T, before, now string) string {
 var ofCatalogs = []struct{ name, before, now, want string }{
 	{"nothing", `"methods":[{"name":"a"}]`, `"methods":[{"name":"a"}]`, ""},
 	{
-		"names", `"dialect":"ro","info":{"name":"a","version":"1"},"methods":[]`, `"dialect":"mcp","info":{"name":"b","version":"2"},"methods":[]`,
+		"names", `"dialect":"scomp","info":{"name":"a","version":"1"},"methods":[]`, `"dialect":"mcp","info":{"name":"b","version":"2"},"methods":[]`,
 		"breaking dialect-changed /dialect\ndocumentation name-changed /info/name\ndocumentation version-changed /info/version\n",
 	},
 	{
