@@ -53,7 +53,7 @@ var jobVerbs = []jobVerb{
 	{
 		"list", "list jobs", "ENDPOINT",
 		"A HotRepl host lists its journal instead: the latest evaluations and calls.", dialect.JobList,
-		[]cmdline.Example{{Says: "Print the latest three entries of a host's journal", Command: `rpcx job list demo:hotrepl --limit 3`}},
+		[]cmdline.Example{{Says: "Print the latest three entries of a host's journal", Command: `rpcx job list demo:hotrepl --limit 3`}, {Says: "Print only the evaluations in a journal", Command: `rpcx job list demo:hotrepl --kind eval`}},
 	},
 }
 
