@@ -60,15 +60,14 @@ call --redact=a: ; demo: exec:x
 call --token=@f: accept+ws://h:1/ ; ws://h/ accept+tcp://h:1 demo: @s
 call --public: accept+ws://h:1/ accept+tcp://h:1 ; ws://h/ tcp://h:1
 call --listening=f: accept+tcp://h:1 ; tcp://h:1 demo:
-call --refresh: introspect+ws://h/ ; ws://h/ demo: @s
-call --cache: ; ws://h/ introspect+ws://h/
-call --params-style=object: ws://h/ introspect+ws://h/ ; scomp+ws://h/
+call --refresh: ; ws://h/ demo: @s
+call --cache: ; ws://h/
+call --params-style=object: ws://h/ ; scomp+ws://h/
 call --set=a=b: cdp+ws://h/ scomp+ws://h/ lsp+exec:x ; ws://h/ demo: qmp+unix:x
 connect --set=a=b: scomp+ws://h/ lsp+exec:x ; cdp+ws://h/ demo:
 call --resume=a: scomp+ws://h/ ; ws://h/ demo: hotrepl+ws://h/
 call --no-environment: scriptling+exec:x ; exec:x demo:
 call --save=d: mcp+exec:x ; ws://h/ hotrepl+ws://h/
-call --grace=1: introspect+ws://h/ ; ws://h/ scomp+ws://h/
 call --jobs=2 --batch: demo: ws://h/
 call --jobs=2: ; demo: ws://h/
 call --retry-unsafe: ; ws://h/ http://h/
@@ -80,7 +79,7 @@ call --hook-timeout=1: ; demo: ws://h/
 eval --complete: hotrepl+ws://h/ ; scomp+ws://h/
 eval --cursor=1 --complete: hotrepl+ws://h/
 eval --cursor=1: ; hotrepl+ws://h/
-subscribe --every=2: hotrepl+ws://h/ ; ws://h/ introspect+ws://h/
+subscribe --every=2: hotrepl+ws://h/ ; ws://h/
 job list --kind=eval: hotrepl+ws://h/ ; mcp+exec:x
 serve --runtime=jq: scomp+ws://h:1/ hotrepl+tcp://h:1 ; ws://h:1/ mcp+http://h:1/
 serve --input-timeout=1: mcp+http://h/ mcp+stdio: ; ws://h/ acp+stdio:

@@ -36,7 +36,7 @@ var limitTests = map[string]string{
 	"a call, between two messages": "cli-flags",
 	"a whole call":                 "exit-status",
 
-	"waiting for a stream's end after an error": "introspect-client",
+	"waiting for a stream's end after an error": "commands/request TestGrace",
 	"the response to a cancel or unsubscribe":   "scripts/internal/faults TestSample",
 	"each step of closing a connection":         "scripts/internal/faults TestSample",
 

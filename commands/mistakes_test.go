@@ -15,8 +15,8 @@ import (
 	"rpcx/wire/testkit"
 )
 
-// TestMistakes runs each command line of testdata/mistakes.txt in this process, and compares the exit status, parts of the message,
-// and the fix. It also runs each fix. The lines of the file are:
+// TestMistakes runs each command line of testdata/mistakes.txt and testdata/mistakes-DIALECT.txt in this process, and compares the
+// exit status, parts of the message, and the fix. It also runs each fix. The lines of these files are:
 //
 //	$ WORDS         the arguments of rpcx, quoted as for sh; $NAME is the address of a peer (mistakes_peers_test.go)
 //	< TEXT          a line for stdin
@@ -42,7 +42,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// A mistake is a row of testdata/mistakes.txt.
+// A mistake is a row of the tables in testdata.
 type mistake struct {
 	line   string
 	words  []string
@@ -53,9 +53,18 @@ type mistake struct {
 	fails  bool
 }
 
-// readMistakes reads the table. names has the values of $NAME.
+// readMistakes reads the tables. names has the values of $NAME.
 func readMistakes(t *testing.T, names map[string]string) (list []*mistake) {
-	b, err := os.ReadFile(filepath.Join(testdata, "mistakes.txt"))
+	files, err := filepath.Glob(filepath.Join(testdata, "mistakes*.txt"))
+	testkit.OK(t, err)
+	for _, file := range files {
+		list = append(list, readTable(t, file, names)...)
+	}
+	return list
+}
+
+func readTable(t *testing.T, file string, names map[string]string) (list []*mistake) {
+	b, err := os.ReadFile(file)
 	testkit.OK(t, err)
 	var m *mistake
 	for i, line := range strings.Split(string(b), "\n") {
@@ -73,7 +82,7 @@ func readMistakes(t *testing.T, names map[string]string) (list []*mistake) {
 			m.fails = true
 		default:
 			if _, err := fmt.Sscan(kind, &m.status); err != nil {
-				t.Fatalf("mistakes.txt:%d: %q", i+1, line)
+				t.Fatalf("%s:%d: %q", filepath.Base(file), i+1, line)
 			}
 			for _, fact := range strings.Split(rest, " | ") {
 				m.says = append(m.says, expand(fact, names))
