@@ -189,7 +189,7 @@ var ofPeers = []reason{
 		return c.over.http && (c.run.peer == hotreplHost || c.run.peer == evaluator)
 	}},
 	{"the body of a response is a single message", func(c cell) bool {
-		return c.over.http && !c.over.events && c.run.peer.streams
+		return c.over.http && !c.over.events && c.run.streams
 	}},
 	{"the body of a response cannot contain requests", func(c cell) bool {
 		return c.over.http && !c.over.events && c.fault.asks()

@@ -22,6 +22,7 @@ type command struct {
 	own     bool
 	passes  bool // with own: {E} is a correct peer to which the process passes messages on
 	tapes   bool // the command writes the tape {dir}/record.tape
+	streams bool // the peer's response is followed by more messages
 	stays   bool // a process outlives the fault, and its resources are checked
 }
 
@@ -54,7 +55,7 @@ var commands = []*command{
 		name: "batch", tapes: true, messages: 3, posts: 3, peer: adder, calls: 3, steps: [][]string{{"call", "{E}", "--batch", "--record", "{dir}/record.tape", "{dial}", "{time}"}},
 		stdin: terms, want: sums,
 	},
-	{name: "subscribe", messages: 4, posts: 1, peer: counter, steps: [][]string{{"subscribe", "{E}", "count", "{dial}", "{time}"}}, want: "1\n2\n"},
+	{name: "subscribe", streams: true, messages: 4, posts: 1, peer: counter, steps: [][]string{{"subscribe", "{E}", "count", "{dial}", "{time}"}}, want: "1\n2\n"},
 	{
 		name: "connect", messages: 1, posts: 1, peer: adder, steps: [][]string{{"connect", "{E}", "{dial}", "{time}"}},
 		stdin: `{"id":1,"method":"add","params":[1,2]}` + "\n", want: `{"jsonrpc":"2.0","id":1,"result":3}` + "\n",

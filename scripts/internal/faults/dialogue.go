@@ -16,7 +16,6 @@ type dialogue struct {
 	// waits for its end.
 	answer   func(p *peer, in request) (out []string, greets, last bool)
 	question string // an unsolicited message, in which %d is a number
-	streams  bool   // the response to a request is followed by more messages
 }
 
 // A request is the part of a message that dialogues need.
@@ -65,7 +64,7 @@ var adder = &dialogue{
 
 // counter streams two items as rpcx's jsonrpc server does.
 var counter = &dialogue{
-	question: rpcQuestion, streams: true,
+	question: rpcQuestion,
 	answer: func(_ *peer, r request) ([]string, bool, bool) {
 		if r.Method != "count" {
 			return noSuch(r), false, false

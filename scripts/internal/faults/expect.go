@@ -94,7 +94,7 @@ func (c cell) ofNonsense(at phase) []int {
 		return []int{5, 124} // other output from a child is skipped
 	case text && at == greet && c.run.peer == hotreplHost:
 		return []int{5, 124} // the greeting is optional, and the real one may follow
-	case text && (c.run.peer.streams || c.run.calls > 1):
+	case text && (c.run.streams || c.run.calls > 1):
 		return []int{5, 124}
 	}
 	return []int{5}

@@ -6,14 +6,14 @@ import "fmt"
 
 func init() {
 	commands = append(commands, &command{
-		name: "ro-job", messages: 3, posts: 1, peer: worker, steps: [][]string{{"job", "run", "{E}", "archive:export", "-q", ".n", "{dial}", "{time}"}}, want: "3\n",
+		name: "ro-job", streams: true, messages: 3, posts: 1, peer: worker, steps: [][]string{{"job", "run", "{E}", "archive:export", "-q", ".n", "{dial}", "{time}"}}, want: "3\n",
 		unexpected: []int{1, 5, 7, 8, 124}, // messages in an event stream belong to the job, and -q prints none of these
 	})
 }
 
 // worker is an RO-JRPC server with a job whose results arrive without polling.
 var worker = &dialogue{
-	prefix: "ro+", question: rpcQuestion, streams: true,
+	prefix: "ro+", question: rpcQuestion,
 	answer: func(_ *peer, r request) ([]string, bool, bool) {
 		if r.Method != "archive.export" {
 			return noSuch(r), false, false
