@@ -12,6 +12,7 @@ import (
 // a form for them. It does not wait for handlers. Done is closed when all goroutines have ended.
 func (p *Peer) CloseWith(code int, reason string) error {
 	p.mu.Lock()
+	p.end.Leave()
 	p.enterLocked(ending.Closing)
 	p.end.Ours = true
 	p.mu.Unlock()
@@ -34,6 +35,9 @@ func (p *Peer) CloseAs(code int, reason string) error {
 }
 
 func (p *Peer) shutDown(code int, reason string) error {
+	p.mu.Lock()
+	p.end.Leave() // before the closing messages, after which many peers close the connection
+	p.mu.Unlock()
 	p.sendShutdown()
 	p.mu.Lock()
 	if p.end.State < ending.Ended {

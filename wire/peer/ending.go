@@ -10,6 +10,15 @@ import (
 	"rpcx/wire/peer/ending"
 )
 
+// PeerEnd returns how the peer ended the connection. It returns nil before Done is closed, and if a local close began
+// before the peer ended the connection.
+func (p *Peer) PeerEnd() error {
+	if wire.IsClosed(p.done) {
+		return p.end.Remote()
+	}
+	return nil
+}
+
 // read is the reader's goroutine, the last goroutine of p to end. Only read decides that the connection has ended.
 func (p *Peer) read() {
 	defer wire.Guard()

@@ -54,13 +54,9 @@ func (r recording) messages() wire.Record {
 // failed records that connecting failed.
 func (r recording) failed(err error) { r.conn().Ended(wire.Recv, err) }
 
-// close closes p's connection. It records, and tells watch, which side has ended the connection: if it has already
-// ended, the peer. who is the name of the client, on a listener.
+// close closes p's connection. It records, and tells watch, which side was the first to end the connection.
+// who is the name of the client, on a listener.
 func (r recording) close(p *peer.Peer, watch *transport.Watch, who string) error {
-	side, text, why := wire.Send, "rpcx closed the connection", error(nil)
-	if wire.IsClosed(p.Done()) {
-		side, text, why = wire.Recv, "the peer closed the connection", p.Err()
-	}
 	err := p.Close()
 	if p.Connection().SingleExchange { // the connection that POSTs share on the tape has no end
 		if r.post != nil {
@@ -68,11 +64,16 @@ func (r recording) close(p *peer.Peer, watch *transport.Watch, who string) error
 		}
 		return err
 	}
+	side, text := wire.Send, "rpcx closed the connection"
+	how := p.PeerEnd()
+	if how != nil {
+		side, text = wire.Recv, "the peer closed the connection"
+	}
 	if now := p.Err(); now != nil && !errors.Is(now, io.EOF) { // the connection may have ended just now
 		text = "the connection has ended: " + now.Error()
 	}
 	watch.Tell(wire.Fact{Step: "closed", Text: text, Who: who})
-	r.conn().Ended(side, why)
+	r.conn().Ended(side, how)
 	return err
 }
 

@@ -35,10 +35,22 @@ var (
 type Ending struct {
 	State  State
 	Ours   bool  // closed locally
+	left   bool  // a local close began before the peer ended the connection
 	Sealed error // why the peer accepts no more messages: it has already accepted the only response to its request
 	Abort  error // the write error that ended the connection
 	cause  error // why no more messages arrive; nil while they can
 	final  error // what Err returns
+}
+
+// Leave records that a local close begins.
+func (e *Ending) Leave() { e.left = e.left || e.cause == nil && e.Abort == nil }
+
+// Remote returns how the peer ended the connection. It returns nil if a local close began first.
+func (e *Ending) Remote() error {
+	if e.left || e.cause == nil {
+		return nil
+	}
+	return Fault(e.cause, "", "")
 }
 
 // Enter advances to s unless the state is already later.

@@ -67,6 +67,24 @@ func TestALaterCloseIsNotTheReason(t *testing.T) {
 	}
 }
 
+// The side that is the first to end the connection has ended it.
+func TestRemote(t *testing.T) {
+	var peer, local, unsent Ending
+	peer.Stop(io.EOF)
+	peer.Leave()
+	local.Leave()
+	local.Stop(exited)
+	unsent.Abort = errUnsent
+	unsent.Leave()
+	unsent.Stop(exited)
+	if how := peer.Remote(); how == nil || local.Remote() != nil {
+		t.Error(how, local.Remote())
+	}
+	if f := wire.AsFault(unsent.Remote()); f == nil || f.Child != exited.Child {
+		t.Error(f)
+	}
+}
+
 func TestFaultsNameTheMethodOnce(t *testing.T) {
 	e := Ending{Ours: true}
 	if f := e.Fault(nil, "add"); f.Message != `rpcx closed the connection, before "add" was sent` || f.Method != "add" {
