@@ -66,7 +66,9 @@ func newDirect(e endpoint.Endpoint, o Options) (*Direct, error) {
 	}
 	d := &Direct{endpoint: e, o: o, responder: s}
 	d.newCodec = d.codecForLink
-	d.dial = d.connect
+	if d.dial = d.connect; isEmbedded(e) {
+		d.dial = d.connectEmbedded()
+	}
 	if o.Reconnect != nil {
 		d.redialer = &redialer{d: d, jitter: fullJitter, done: make(chan struct{})}
 		d.redialer.ctx, d.redialer.cancel = context.WithCancel(context.Background())
@@ -134,12 +136,18 @@ func (d *Direct) introduction() dialect.HandshakeOptions {
 	return dialect.HandshakeOptions{Offers: c, Info: o.Info, Functions: o.Functions, Settings: o.Settings, Logs: o.Logs, Resume: o.Resume, Last: d.session}
 }
 
-// connect dials d.endpoint or starts an embedded server. end is nil, or ends that server.
-func (d *Direct) connect(ctx context.Context, rec recording) (conn wire.Conn, end func() error, err error) {
-	if isEmbedded(d.endpoint) {
+// connectEmbedded returns a function that starts an embedded server. The n-th server of a tape begins with the n-th connection.
+func (d *Direct) connectEmbedded() func(context.Context, recording) (wire.Conn, func() error, error) {
+	next := -1
+	return func(context.Context, recording) (wire.Conn, func() error, error) {
+		next++
 		d.o.Transport.Watch.Tell(wire.Fact{Step: "connected", Text: d.endpoint.String() + " runs in this process"})
-		return startEmbedded(d.endpoint, d.o)
+		return startEmbedded(d.endpoint, d.o, next)
 	}
+}
+
+// connect dials d.endpoint. end is nil.
+func (d *Direct) connect(ctx context.Context, rec recording) (conn wire.Conn, end func() error, err error) {
 	cfg, err := transportConfig(d.endpoint, d.o, d.endpoint.Spec().Transport.Binary)
 	if err != nil {
 		return nil, nil, err
@@ -209,10 +217,11 @@ func Head(h http.Header) ([]byte, error) {
 // isEmbedded reports whether the peer at e runs in this process.
 func isEmbedded(e endpoint.Endpoint) bool { return e.Demo != "" || e.Tape != "" }
 
-// startEmbedded runs the demo or the tape at e on one end of a pair, and returns the other end. end ends that server.
-func startEmbedded(e endpoint.Endpoint, o Options) (conn wire.Conn, end func() error, err error) {
+// startEmbedded runs the demo or the tape at e on one end of a pair, and returns the other end. end ends that server. A tape
+// begins with the connection number first, counted from 0.
+func startEmbedded(e endpoint.Endpoint, o Options, first int) (conn wire.Conn, end func() error, err error) {
 	if e.Tape != "" {
-		return startTape(e, o)
+		return startTape(e, o, first)
 	}
 	c := serve.Demo(e.Demo)
 	entries, err := hook.FromDemo(c)

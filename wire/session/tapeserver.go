@@ -92,7 +92,7 @@ func DialMessages(ctx context.Context, e endpoint.Endpoint, o Options) (conn wir
 		return nil, nil, wire.Usagef("%s is already connected, and a tape needs a new connection", e)
 	} else if isEmbedded(e) {
 		var end func() error
-		conn, end, err = startEmbedded(e, o)
+		conn, end, err = startEmbedded(e, o, 0)
 		closeAll = func() { _ = end() }
 	} else {
 		var cfg transport.Config
@@ -127,9 +127,10 @@ func CutShort(file string, t *transcript.Transcript) string {
 	return fmt.Sprintf("the tape %s ends inside line %d, which is skipped", file, t.Cut)
 }
 
-// startTape plays the server of the endpoint's tape on one end of a pair, and returns the other end. If there was a
+// startTape plays the server of the endpoint's tape on one end of a pair, beginning with its connection number first, and
+// returns the other end. If there was a
 // request that is not on the tape, end returns an Expectation Fault.
-func startTape(e endpoint.Endpoint, o Options) (conn wire.Conn, end func() error, err error) {
+func startTape(e endpoint.Endpoint, o Options, first int) (conn wire.Conn, end func() error, err error) {
 	t, err := OpenTape(e.Tape, nil)
 	if err != nil {
 		return nil, nil, err
@@ -137,7 +138,7 @@ func startTape(e endpoint.Endpoint, o Options) (conn wire.Conn, end func() error
 	if text := CutShort(e.Tape, t); text != "" && o.Transport.Warn != nil {
 		o.Transport.Warn(text)
 	}
-	s, err := player.NewServer(t, player.Options{Found: func(d match.Difference) {
+	s, err := player.NewServer(t, player.Options{First: first, Found: func(d match.Difference) {
 		if o.Transport.Warn != nil && d.Kind != match.Unknown {
 			o.Transport.Warn("the tape " + e.Tape + ": " + d.String())
 		}

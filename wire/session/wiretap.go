@@ -170,7 +170,7 @@ func (t *Wiretap) recognize(rec *recorder.Conn, d wire.Direction, first []byte) 
 // dial connects to the peer. Close ends an attempt to connect. end is nil, or ends an embedded server.
 func (t *Wiretap) dial(ctx context.Context, rec recording) (conn wire.Conn, end func() error, err error) {
 	if isEmbedded(t.to) {
-		return startEmbedded(t.to, t.options)
+		return startEmbedded(t.to, t.options, 0)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

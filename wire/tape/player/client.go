@@ -25,6 +25,8 @@ type Options struct {
 	// Set contains values for redacted members of local lines, by the name of the member, and values for $name in the
 	// programs on the tape.
 	Set map[string]json.RawMessage
+	// First is the number of the connection with which the first client of a Server starts, counted from 0.
+	First int
 	// AnswerTimeout is how long Client waits for a message that is on the tape (default: 10 s).
 	AnswerTimeout time.Duration
 	// Linger is how long Client waits for extra messages when the tape has ended (default: 50 ms).

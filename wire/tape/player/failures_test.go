@@ -226,6 +226,28 @@ func TestServeClosesFirst(t *testing.T) {
 	})
 }
 
+// Without messages, the played server closes at once, unless the recorded client could not connect.
+func TestServeClosesWithoutMessages(t *testing.T) {
+	for line, closes := range map[string]bool{
+		`{"dir":"recv","close":{"code":1000,"clean":true}}`:                     true,
+		`{"dir":"recv","close":{"error":"gone","child":{"exit":1}}}`:            true,
+		`{"dir":"recv","close":{"error":"cannot connect: connection refused"}}`: false,
+		`{"dir":"send","close":{"clean":true}}`:                                 false,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, err := NewServer(read(t, `{"t":0,"open":{}}`+"\n"+line), Options{})
+			testkit.OK(t, err)
+			here, there := transport.Pair()
+			ended := make(chan error, 1)
+			go func() { ended <- s.Serve(t.Context(), there) }()
+			synctest.Wait()
+			testkit.Expect(t, line, len(ended) == 1, closes)
+			_ = here.Close()
+			synctest.Wait()
+		})
+	}
+}
+
 // A single is the connection of a POST to the played server.
 type single struct{ *closing }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rpcx/wire"
+	"rpcx/wire/tape"
 	"rpcx/wire/tape/match"
 	"rpcx/wire/tape/transcript"
 )
@@ -34,7 +35,7 @@ func NewServer(t *transcript.Transcript, o Options) (*Server, error) {
 		return nil, err
 	}
 	indexes := wire.Map(t.Tracks, func(track *transcript.Track) *index { return newIndex(track, wire.Recv) })
-	return &Server{t: t, o: o, indexes: indexes}, nil
+	return &Server{t: t, o: o, indexes: indexes, next: o.First}, nil
 }
 
 // Serve plays on one connection until the connection or ctx ends, and closes the connection. It is safe for concurrent use. All POSTs
@@ -257,7 +258,7 @@ func (s *serving) closes() bool {
 		return false
 	}
 	p := s.e.play(s.e.primary)
-	if p.track.Close == nil || p.track.Closer != wire.Recv || p.track.Len() == 0 { // without messages, the recorded connection failed
+	if p.track.Close == nil || p.track.Closer != wire.Recv || p.track.Len() == 0 && unreached(p.track.Close) {
 		return false
 	}
 	for ; s.played < int32(p.track.Len()); s.played++ {
@@ -267,6 +268,9 @@ func (s *serving) closes() bool {
 	}
 	return true
 }
+
+// unreached reports whether c, the end of a recorded connection without messages, means that connecting failed.
+func unreached(c *tape.Close) bool { return c.Error != "" && c.Code == 0 && c.Child == nil }
 
 // allEnded reports whether no connection of the conversation can receive messages.
 func (e *engine) allEnded() bool {
