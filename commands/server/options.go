@@ -119,7 +119,8 @@ func (o *Options) described(spec dialect.Spec, entries []hook.Entry) (*catalog.C
 	c = cmp.Or(c, &catalog.Catalog{Catalog: 1, Info: catalog.Info{Name: unnamed, Version: env.Version()}})
 	for _, e := range entries {
 		name := spec.Names.FromHook(e.Pattern)
-		if !strings.Contains(name, "*") && c.Method(name) == nil {
+		listed := func(m catalog.Method) bool { return spec.Names.FromHook(m.Name) == name } // a catalog may spell names as hooks do
+		if !strings.Contains(name, "*") && !slices.ContainsFunc(c.Methods, listed) {
 			c.Methods = append(c.Methods, catalog.Method{Name: name})
 		}
 	}
