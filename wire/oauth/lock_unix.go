@@ -7,5 +7,7 @@ import (
 	"syscall"
 )
 
-// lock locks f without waiting. It returns false if another process has the lock.
-func lock(f *os.File) bool { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil }
+// tryLock locks f without waiting. It returns false if another process has the lock.
+func tryLock(f *os.File) bool {
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+}

@@ -86,7 +86,7 @@ func (l *Login) isFresh() bool { return l.Expiry.IsZero() || time.Until(l.Expiry
 // renewed returns the login with a token other than refused, or nil if the login has ended in the meantime. Only one process at
 // a time renews, because many servers accept a refresh token only once.
 func (l *Login) renewed(ctx context.Context, c *Client, refused string) (*Login, error) {
-	unlock, err := lockLogins(ctx)
+	unlock, err := l.lock(ctx)
 	if err != nil {
 		return nil, err
 	}

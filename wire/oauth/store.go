@@ -27,13 +27,16 @@ import (
 // secrets unless the keyring has them.
 func dir() string { return xdg.StateFile("logins") }
 
-// path returns the name of a login's file. The caller holds the lock of the logins, so there is a directory.
+// path returns the name of a login's file. The caller holds the login's lock, so there is a directory.
 func (l *Login) path() string { return filepath.Join(dir(), l.file()) }
 
 // file returns the base name of a login's file.
-func (l *Login) file() string {
-	sum := sha256.Sum256([]byte(l.Issuer + "\x00" + l.Resource + "\x00" + l.Account))
-	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:20])) + ".json"
+func (l *Login) file() string { return hashed(l.Issuer, l.Resource, l.Account) + ".json" }
+
+// hashed returns a part of a file name that stands for words.
+func hashed(words ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(words, "\x00")))
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:20]))
 }
 
 // List returns all logins, without the secrets in the keyring. If there are no logins, it makes only one system call.
@@ -155,7 +158,7 @@ func (l *Login) save() error {
 // Keep saves a new login. It deletes the logins to the same resource and account at other issuers, because an endpoint
 // has one issuer.
 func (l *Login) Keep(ctx context.Context) error {
-	unlock, err := lockLogins(ctx)
+	unlock, err := l.lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -174,15 +177,16 @@ func (l *Login) Keep(ctx context.Context) error {
 
 // End deletes a login and revokes its tokens.
 func (l *Login) End(ctx context.Context, c *Client) error {
-	unlock, err := lockLogins(ctx)
+	unlock, err := l.lock(ctx)
 	if err != nil {
 		return err
 	}
-	defer unlock()
 	now, err := l.reload()
 	now = cmp.Or(now, l)
-	if rerr := now.remove(); rerr != nil || err != nil {
-		return errors.Join(err, rerr)
+	err = errors.Join(err, now.remove())
+	unlock()
+	if err != nil {
+		return err
 	}
 	return c.revoke(ctx, now)
 }
@@ -207,20 +211,21 @@ func (l *Login) reload() (*Login, error) {
 	return now, now.open()
 }
 
-// lockLogins waits for the exclusive right to change logins. The lock ends with the process.
-func lockLogins(ctx context.Context) (unlock func(), err error) {
+// lock waits for the exclusive right to change the logins to l's resource and account, at any issuer (see Keep). A renewal
+// holds the lock during its request, so logins to other resources have other locks. The lock ends with the process.
+func (l *Login) lock(ctx context.Context) (unlock func(), err error) {
 	d := dir()
 	if d == "" {
 		return nil, wire.Usagef("neither XDG_STATE_HOME nor HOME names a directory for logins")
 	}
 	var f *os.File
 	if err = os.MkdirAll(d, 0o700); err == nil {
-		f, err = os.OpenFile(filepath.Join(d, ".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+		f, err = os.OpenFile(filepath.Join(d, "."+hashed(l.Resource, l.Account)+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	}
 	if err != nil {
 		return nil, wire.NewFault(wire.IO, "logins: "+err.Error(), err)
 	}
-	for !lock(f) {
+	for !tryLock(f) {
 		select {
 		case <-time.After(lockPause):
 		case <-ctx.Done():

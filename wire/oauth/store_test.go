@@ -8,6 +8,8 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -39,7 +41,7 @@ func TestBrokenStore(t *testing.T) {
 		}
 	}
 	// A process that waits for the lock can be cancelled.
-	unlock, err := lockLogins(t.Context())
+	unlock, err := l.lock(t.Context())
 	testkit.OK(t, err)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
@@ -72,6 +74,43 @@ func TestBrokenStore(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("HOME", "")
 	is("stored nowhere", l.Keep(t.Context()), wire.Usage, "neither XDG_STATE_HOME nor HOME")
+}
+
+// TestSlowServersBlockNoLogin checks that a server that does not respond delays only renewals of its own login.
+func TestSlowServersBlockNoLogin(t *testing.T) {
+	isolated(t)
+	const revoked, renewed = "/revoke", "/token"
+	arrived, free := make(chan string), make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		arrived <- r.URL.Path
+		<-free
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"access_token":"t2"}`))
+	}))
+	defer s.Close()
+	defer close(free)
+	slow := &Login{
+		Issuer: s.URL, Resource: s.URL + "/slow", Method: methodNone, TokenEndpoint: s.URL + renewed, Revocation: s.URL + revoked,
+		Renews: true, Expiry: time.Unix(0, 0), secrets: secrets{Access: "t"},
+	}
+	other := &Login{Resource: s.URL + "/other", secrets: secrets{Access: "t"}}
+	bounded, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	during := func(request, what string, l *Login, run func(*Client) error) {
+		t.Helper()
+		c, done := NewClient(transport.Config{}), make(chan error, 1)
+		c.allowPrivate()
+		go func() { done <- run(c) }()
+		if got := <-arrived; got != request {
+			t.Errorf("%s: the server got %s", what, got)
+		}
+		testkit.OK(t, l.Keep(bounded))
+		free <- struct{}{}
+		testkit.OK(t, <-done)
+	}
+	testkit.OK(t, slow.Keep(bounded))
+	during(renewed, "a renewal", other, func(c *Client) error { _, err := slow.renewed(bounded, c, ""); return err })
+	during(revoked, "a revocation", slow, func(c *Client) error { return slow.End(bounded, c) })
 }
 
 // TestUnusableNames checks endpoints and keys that cannot have a login.
