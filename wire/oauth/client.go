@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -69,19 +70,26 @@ func (c *Client) get(ctx context.Context, at string, into any) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	status, body, err := c.do(req)
+	resp, body, err := c.do(req)
 	switch {
-	case err != nil || status/100 == 4:
+	case err != nil || resp.StatusCode/100 == 4:
 		return false, err
-	case status/100 == 3:
-		return false, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s returned %d, a redirect that rpcx does not follow", at, status), nil)
-	case status != http.StatusOK:
-		return false, wire.NewFault(wire.Unreachable, fmt.Sprintf("%s returned %d %s", at, status, http.StatusText(status)), nil)
+	case resp.StatusCode != http.StatusOK:
+		return false, unavailable(at, resp.StatusCode)
 	}
 	if scan.Valid(body, wire.DefaultMaxDepth) != nil || json.Unmarshal(body, into) != nil {
 		return false, notJSON(at)
 	}
 	return true, nil
+}
+
+// unavailable returns the Fault for a response with a status that contains no decision of the server.
+func unavailable(at string, status int) *wire.Fault {
+	text := " " + http.StatusText(status)
+	if status/100 == 3 {
+		text = ", a redirect that rpcx does not follow"
+	}
+	return wire.NewFault(wire.Unreachable, fmt.Sprintf("%s returned %d%s", at, status, text), nil)
 }
 
 func notJSON(at string) error {
@@ -101,29 +109,43 @@ func request(ctx context.Context, method, at string, body []byte) (*http.Request
 	return req, err
 }
 
-// do sends a request and returns the status and the body of the response.
-func (c *Client) do(req *http.Request) (status int, body []byte, err error) {
-	u := req.URL
-	resp, err := c.http.Do(req)
+// do sends a request and returns the response and its complete body.
+func (c *Client) do(req *http.Request) (resp *http.Response, body []byte, err error) {
+	u, start := req.URL, time.Now()
+	where := u.Scheme + "://" + u.Host + u.Path
+	resp, err = c.http.Do(req)
 	if err != nil {
-		return 0, nil, transport.DialFault(req.Context(), u.Scheme+"://"+u.Host+u.Path, c.limit, err)
+		return nil, nil, c.failed(req.Context(), where, start, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusSwitchingProtocols { // the body of a 101 response is a connection, which the context does not end
-		return 0, nil, wire.NewFault(wire.Protocol, fmt.Sprintf("%s returned %s", u.Host, resp.Status), nil)
+		return nil, nil, wire.NewFault(wire.Protocol, fmt.Sprintf("%s returned %s", u.Host, resp.Status), nil)
 	}
 	body, err = io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
 	switch {
+	case err != nil && c.isOver(start):
+		err = c.failed(req.Context(), where, start, err)
 	case err != nil:
 		err = wire.NewFault(wire.Closed, u.Host+": "+transport.Innermost(err).Error(), err)
 	case len(body) > maxDocument:
 		err = wire.NewFault(wire.Protocol, fmt.Sprintf("%s%s: the response is larger than %d bytes", u.Host, u.Path, maxDocument), nil)
 	}
-	return resp.StatusCode, body, err
+	return resp, body, err
 }
 
-// post sends a form or JSON, and decodes the response into into. basic has the client's credentials, or is nil. A
-// response other than 2xx is a Fault of kind Auth.
+// failed returns the Fault for a request since start without a complete response.
+func (c *Client) failed(ctx context.Context, where string, start time.Time, err error) *wire.Fault {
+	if wire.Ended(ctx) == nil && c.isOver(start) {
+		return wire.NewFault(wire.Unreachable, fmt.Sprintf("%s: no response within %v", where, c.http.Timeout), err)
+	}
+	return transport.DialFault(ctx, where, c.limit, err)
+}
+
+// isOver reports whether the time for a request since start is over.
+func (c *Client) isOver(start time.Time) bool { return time.Since(start) >= c.http.Timeout }
+
+// post sends a form or JSON, and decodes the response into into. basic has the client's credentials, or is nil. For a
+// response other than 2xx, it returns the Fault of refused.
 func (c *Client) post(ctx context.Context, at, media string, body []byte, basic *Login, into any) error {
 	req, err := request(ctx, http.MethodPost, at, body)
 	if err != nil {
@@ -133,17 +155,17 @@ func (c *Client) post(ctx context.Context, at, media string, body []byte, basic 
 	if basic != nil {
 		req.SetBasicAuth(url.QueryEscape(basic.ClientID), url.QueryEscape(basic.Secret))
 	}
-	status, answer, err := c.do(req)
+	resp, answer, err := c.do(req)
 	if err != nil {
 		return err
 	}
-	if status/100 != 2 {
+	if resp.StatusCode/100 != 2 {
 		var e struct {
 			Error       string `json:"error"`
 			Description string `json:"error_description"`
 		}
 		_ = json.Unmarshal(answer, &e)
-		return refused(req.URL.Host, status, e.Error, e.Description)
+		return refused(at, resp.StatusCode, e.Error, e.Description)
 	}
 	if into != nil && json.Unmarshal(answer, into) != nil {
 		return notJSON(at)
@@ -151,8 +173,20 @@ func (c *Client) post(ctx context.Context, at, media string, body []byte, basic 
 	return nil
 }
 
-// refused returns the Fault for an authorization server's error response.
-func refused(host string, status int, code, description string) *wire.Fault {
+// errRefused is the cause of a Fault if an authorization server refused a request with an OAuth error.
+var errRefused = errors.New("the authorization server refused the request")
+
+// refused returns the Fault for an authorization server's error response from a URL. status is 0 if the browser has sent
+// the error. The kind is Auth if the server has decided against the client, and otherwise Unreachable.
+func refused(at string, status int, code, description string) *wire.Fault {
+	later := status/100 == 5 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
+	if status/100 == 3 || later && code == "" {
+		return unavailable(at, status)
+	}
+	host := at
+	if u, err := url.Parse(at); err == nil {
+		host = u.Host
+	}
 	text := fmt.Sprintf("%s refused: %d", host, status)
 	if code != "" {
 		text = fmt.Sprintf("%s refused: %s", host, transport.FirstLine([]byte(code)))
@@ -160,7 +194,14 @@ func refused(host string, status int, code, description string) *wire.Fault {
 	if description != "" {
 		text += " (" + transport.FirstLine([]byte(description)) + ")"
 	}
-	return wire.NewFault(wire.Auth, redact.Known(text), nil)
+	f := wire.NewFault(wire.Auth, redact.Known(text), nil)
+	switch {
+	case later || code == "temporarily_unavailable" || code == "server_error":
+		f.Kind = wire.Unreachable
+	case code != "":
+		f.Err = errRefused
+	}
+	return f
 }
 
 // safe parses a URL from a server or the user. It accepts https, and http to this machine, without userinfo and

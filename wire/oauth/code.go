@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -225,5 +226,8 @@ func (c *Client) Device(ctx context.Context, f *Found, w Want, user User) (*Logi
 		more = append(more, oauth2.SetAuthURLParam(name, form.Get(name)))
 	}
 	t, err := cfg.DeviceAccessToken(c.context(ctx), &d, more...)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && !d.Expiry.IsZero() && !time.Now().Before(d.Expiry) {
+		return nil, wire.NewFault(wire.Auth, "the code has expired", err)
+	}
 	return l, c.take(ctx, l, t, err)
 }

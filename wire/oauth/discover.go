@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"rpcx/wire"
 	"rpcx/wire/transport"
@@ -98,9 +99,10 @@ func (c *Client) ask(ctx context.Context, at *url.URL, probe []byte) (int, *Chal
 	if probe != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	start := time.Now()
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return 0, nil, transport.DialFault(ctx, at.String(), c.limit, err)
+		return 0, nil, c.failed(ctx, at.String(), start, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {

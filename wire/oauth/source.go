@@ -100,10 +100,15 @@ func (l *Login) renewed(ctx context.Context, c *Client, refused string) (*Login,
 	}
 	c.allowPrivate() // the login determined whether the server may be private
 	if err := c.renew(ctx, now); err != nil {
-		if f := wire.AsFault(err); f != nil && f.Kind == wire.Auth {
-			f.Message, f.Err = "the login to "+l.Resource+" has ended: "+f.Message, errEnded
+		f := wire.AsFault(err)
+		switch {
+		case f == nil || ctx.Err() != nil:
+			return nil, err
+		case errors.Is(f, errRefused):
+			f.Err = errEnded
+			return nil, f.About("the login to " + l.Resource + " has ended")
 		}
-		return nil, err
+		return nil, f.About("the login to " + l.Resource + " cannot be renewed")
 	}
 	return now, now.save()
 }

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +112,38 @@ func TestSlowServersBlockNoLogin(t *testing.T) {
 	testkit.OK(t, slow.Keep(bounded))
 	during(renewed, "a renewal", other, func(c *Client) error { _, err := slow.renewed(bounded, c, ""); return err })
 	during(revoked, "a revocation", slow, func(c *Client) error { return slow.End(bounded, c) })
+}
+
+// TestFailedRenewals checks that only an OAuth error ends a login.
+func TestFailedRenewals(t *testing.T) {
+	isolated(t)
+	for reply, want := range map[string]string{
+		`400 {"error":"invalid_grant"}`:  "auth: the login to http://h/mcp has ended: 127.0.0.1",
+		`401 {"error":"invalid_client"}`: "auth: the login to http://h/mcp has ended: 127.0.0.1",
+		"400 <html>":                     "auth: the login to http://h/mcp cannot be renewed: 127.0.0.1",
+		"404 ":                           "unreachable: the login to http://h/mcp cannot be renewed: http://127.0.0.1",
+		"408 ":                           "unreachable: the login to http://h/mcp cannot be renewed: http://127.0.0.1",
+		"429 ":                           "unreachable: the login to http://h/mcp cannot be renewed: http://127.0.0.1",
+		"503 ":                           "unreachable: the login to http://h/mcp cannot be renewed: http://127.0.0.1",
+		"307 ":                           "unreachable: the login to http://h/mcp cannot be renewed: http://127.0.0.1",
+		"200 <html>":                     "protocol: the login to http://h/mcp cannot be renewed: http://127.0.0.1",
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			status, _ := strconv.Atoi(reply[:3])
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Location", "https://other.example/")
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(reply[4:]))
+		}))
+		l := &Login{Resource: "http://h/mcp", Method: methodNone, TokenEndpoint: s.URL + "/token", Renews: true, Expiry: time.Unix(0, 0), secrets: secrets{Refresh: "r"}}
+		testkit.OK(t, l.Keep(t.Context()))
+		_, err := l.renewed(t.Context(), NewClient(transport.Config{}), "")
+		s.Close()
+		f := wire.AsFault(err)
+		if f == nil || !strings.HasPrefix(string(f.Kind)+": "+f.Message, want) || Ended(err) != strings.Contains(want, "has ended") {
+			t.Errorf("%s: %v, ended: %v", reply, err, Ended(err))
+		}
+	}
 }
 
 // TestUnusableNames checks endpoints and keys that cannot have a login.

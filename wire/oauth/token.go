@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"bytes"
 	"context"
 	"crypto"
 	"crypto/ecdsa"
@@ -13,7 +14,9 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
+	"io"
 	"math/big"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -74,7 +77,21 @@ func (c *Client) grant(ctx context.Context, l *Login, form url.Values) error {
 
 // context returns ctx with the HTTP client for the oauth2 library.
 func (c *Client) context(ctx context.Context) context.Context {
-	return context.WithValue(ctx, oauth2.HTTPClient, c.http)
+	keep := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: exchange{c}, CheckRedirect: keep})
+}
+
+// An exchange sends the requests of the oauth2 library, whose own errors would hide why there is no complete response.
+type exchange struct{ c *Client }
+
+// RoundTrip implements http.RoundTripper.
+func (e exchange) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, body, err := e.c.do(req)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
 }
 
 func (c *Client) take(ctx context.Context, l *Login, t *oauth2.Token, err error) error {
@@ -99,30 +116,24 @@ func (c *Client) take(ctx context.Context, l *Login, t *oauth2.Token, err error)
 	return nil
 }
 
-// fault returns the failure of a request to the token endpoint. Its kind is Auth if the server refused the request, and
-// otherwise Unreachable.
+// fault returns the failure of a request to the token endpoint.
 func (l *Login) fault(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if f := wire.AsFault(err); f != nil {
-		return f
-	}
-	host := l.TokenEndpoint
-	if u, perr := url.Parse(host); perr == nil {
-		host = u.Host
-	}
-	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		f := refused(host, e.Response.StatusCode, e.ErrorCode, e.ErrorDescription)
-		if e.Response.StatusCode/100 == 5 {
+		if f.Kind == wire.Closed { // the status of a call must not say that the peer may have received it
 			f.Kind = wire.Unreachable
 		}
 		return f
 	}
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.Is(err, context.DeadlineExceeded):
-		return wire.NewFault(wire.Auth, "the code has expired", err)
+	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		if status := e.Response.StatusCode; status == http.StatusNotFound || status == http.StatusMethodNotAllowed {
+			return unavailable(l.TokenEndpoint, status)
+		}
+		return refused(l.TokenEndpoint, e.Response.StatusCode, e.ErrorCode, e.ErrorDescription)
 	}
-	return wire.NewFault(wire.Unreachable, host+": "+redact.Known(err.Error()), err)
+	return notJSON(l.TokenEndpoint) // the library has no other errors
 }
 
 // style returns how the library sends the client's credentials.
