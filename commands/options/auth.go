@@ -3,6 +3,7 @@ package options
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"net/textproto"
 	"os/exec"
@@ -45,10 +46,12 @@ func readHeaders(given []string) (http.Header, error) {
 	return h, nil
 }
 
-// addToken runs the command of --token-command and sends the first line of its output as the bearer token. A failure is
-// a Fault of kind Auth.
+// addToken runs the command of --token-command and sends the first line of its output as the bearer token. It stops a
+// command that prints more than maxTokenOutput. A failure is a Fault of kind Auth.
 func addToken(ctx context.Context, h http.Header, command string, stderr *format.Console) error {
-	var out bytes.Buffer
+	bounded, stop := context.WithCancel(ctx)
+	defer stop()
+	out := firstLine{full: stop}
 	says := stderr.Writer("token-command")
 	defer says.Flush()
 	cmd := exec.Command("sh", "-c", command)
@@ -58,17 +61,20 @@ func addToken(ctx context.Context, h http.Header, command string, stderr *format
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, says, env.CloseStepTimeout
 	p, err := child.Start(cmd)
 	if err == nil {
-		stop := context.AfterFunc(ctx, func() { p.End(env.CloseStepTimeout) })
+		ended := context.AfterFunc(bounded, func() { p.End(env.CloseStepTimeout) })
 		err = p.Wait()
-		stop()
+		ended()
 	}
 	if ctx.Err() != nil {
 		return env.Cause(ctx, ctx.Err())
 	}
-	if err != nil {
+	first, _, complete := bytes.Cut(out.text, []byte("\n"))
+	switch stopped := bounded.Err() != nil; {
+	case stopped && !complete:
+		return wire.NewFault(wire.Auth, fmt.Sprintf("--token-command printed a line of more than %d bytes", maxTokenOutput), nil)
+	case err != nil && !stopped:
 		return wire.NewFault(wire.Auth, "--token-command failed: "+err.Error(), err)
 	}
-	first, _, _ := bytes.Cut(out.Bytes(), []byte("\n"))
 	token := string(bytes.TrimSpace(first))
 	if token == "" {
 		return wire.NewFault(wire.Auth, "--token-command printed nothing", nil)
@@ -78,6 +84,24 @@ func addToken(ctx context.Context, h http.Header, command string, stderr *format
 	}
 	h.Set("Authorization", "Bearer "+token)
 	return nil
+}
+
+// maxTokenOutput is how many bytes --token-command may print before rpcx stops it.
+const maxTokenOutput = 64 << 10
+
+// A firstLine keeps the beginning of the output of --token-command. It calls full when the output is too long.
+type firstLine struct {
+	text []byte
+	full func()
+}
+
+// Write implements io.Writer.
+func (f *firstLine) Write(b []byte) (int, error) {
+	kept := min(len(b), maxTokenOutput-len(f.text))
+	if f.text = append(f.text, b[:kept]...); kept < len(b) {
+		f.full()
+	}
+	return len(b), nil
 }
 
 // Login contains the flags about the logins of rpcx auth.
