@@ -2,6 +2,7 @@ package schemes
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -152,6 +153,73 @@ func TestTLSClientCertificates(t *testing.T) {
 	client.Cert, client.Key = a.issue(time.Now().Add(time.Hour))
 	c := dialed(t, l.Endpoint(), transport.Config{TLS: client})
 	wantEcho(t, c, "[1]")
+}
+
+// A server that ends a TLS connection without close_notify may not have sent everything. The end of a client is regular: some,
+// such as ncat, end only their sending direction in this way.
+func TestTLSWithoutCloseNotify(t *testing.T) {
+	server, client, a := certified(t)
+	pair, err := tls.LoadX509KeyPair(server.Cert, server.Key)
+	testkit.OK(t, err)
+	truncated := func(conn wire.Conn) {
+		t.Helper()
+		wantRecv(t, conn, "[1]")
+		_, err := conn.Recv()
+		if wantClose(t, err, 0, false); !strings.Contains(err.Error(), "close_notify") {
+			t.Error(err)
+		}
+	}
+	for _, notify := range []bool{true, false} {
+		far, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}})
+		testkit.OK(t, err)
+		defer far.Close()
+		go func() {
+			if conn, err := far.Accept(); err == nil {
+				io.WriteString(conn, "[1]\n")
+				if !notify {
+					conn = conn.(*tls.Conn).NetConn()
+				}
+				conn.Close()
+			}
+		}()
+		c := dialed(t, "tls://"+far.Addr().String(), transport.Config{TLS: client})
+		if !notify {
+			truncated(c)
+			continue
+		}
+		wantRecv(t, c, "[1]")
+		if _, err := c.Recv(); err != io.EOF {
+			t.Error(err)
+		}
+	}
+
+	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server})
+	roots := x509.NewCertPool()
+	roots.AddCert(a.cert)
+	half := func() net.Conn {
+		conn, err := tls.Dial("tcp", mustParse(t, l.Endpoint()).Host, &tls.Config{RootCAs: roots})
+		testkit.OK(t, err)
+		t.Cleanup(func() { conn.Close() })
+		_, err = io.WriteString(conn, "[1]\n")
+		testkit.OK(t, errors.Join(err, conn.NetConn().(*net.TCPConn).CloseWrite()))
+		return conn
+	}
+	conn := half()
+	s := mustAccept(t, l)
+	wantRecv(t, s, "[1]")
+	if _, err := s.Recv(); err != io.EOF {
+		t.Error(err)
+	}
+	mustSend(t, s, "[2]")
+	s.Close()
+	if got, err := io.ReadAll(conn); string(got) != "[2]\n" || err != nil {
+		t.Errorf("%q %v", got, err)
+	}
+	half()
+	s, err = l.(transport.PeerAccepter).AcceptPeer() // which is the server
+	testkit.OK(t, err)
+	defer s.Close()
+	truncated(s)
 }
 
 func TestListenerClose(t *testing.T) {

@@ -168,7 +168,7 @@ func (s *streamListener) handshakes() {
 		slots <- struct{}{}
 		s.wg.Go(func() {
 			defer func() { <-slots }()
-			s.handshake(tls.Server(conn, s.tls))
+			s.handshake(tls.Server(&tlsSocket{Conn: conn}, s.tls))
 		})
 	}
 }
@@ -244,6 +244,7 @@ func (s *streamListener) AcceptPeer() (wire.Conn, error) {
 			return nil, err
 		}
 		stream := New(conn)
+		stream.strict = true
 		if stream.first, err = s.readFirst(conn); err == nil {
 			return s.c.Frame(stream, ""), nil
 		}

@@ -37,7 +37,9 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 	if err != nil {
 		return nil, transport.DialFault(ctx, a.String(), limit, err)
 	}
-	return c.Frame(New(conn), ""), nil
+	stream := New(conn)
+	stream.strict = true
+	return c.Frame(stream, ""), nil
 }
 
 func connectStream(ctx context.Context, a transport.Address, c transport.Config) (net.Conn, error) {
@@ -66,7 +68,7 @@ func connectStream(ctx context.Context, a transport.Address, c transport.Config)
 	if err != nil {
 		return nil, err
 	}
-	secure, began := tls.Client(conn, cfg), time.Now()
+	secure, began := tls.Client(&tlsSocket{Conn: conn}, cfg), time.Now()
 	if err := secure.HandshakeContext(ctx); err != nil {
 		_ = conn.Close()
 		return nil, err
@@ -103,11 +105,32 @@ func keepAlive(every time.Duration) net.KeepAliveConfig {
 	return net.KeepAliveConfig{Enable: true, Idle: every, Interval: every, Count: 3}
 }
 
+// A tlsSocket is the connection below TLS. It records its end, because package tls accepts an end without close_notify.
+type tlsSocket struct {
+	net.Conn
+	ended bool // used only by the reader
+}
+
+// Read reads encrypted bytes.
+func (t *tlsSocket) Read(b []byte) (int, error) {
+	n, err := t.Conn.Read(b)
+	t.ended = t.ended || err == io.EOF
+	return n, err
+}
+
+// NetConn returns the connection without the record of its end.
+func (t *tlsSocket) NetConn() net.Conn { return t.Conn }
+
+// errNoCloseNotify reports an end that anyone on the network can cause (RFC 8446, section 6.1).
+var errNoCloseNotify = errors.New("the peer closed the connection without TLS close_notify")
+
 // A netStream is a net.Conn that returns the errors of a wire.Conn and closes properly.
 type netStream struct {
 	net.Conn
-	first      []byte // bytes that have been read ahead
-	mayBeAlert bool   // the first bytes from the peer may be a TLS alert about the client certificate
+	first      []byte     // bytes that have been read ahead
+	tls        *tlsSocket // nil without TLS
+	strict     bool       // an end without close_notify is a failure. A listener is not strict: clients such as ncat end their sending direction without it
+	mayBeAlert bool       // the first bytes from the peer may be a TLS alert about the client certificate
 	closed     atomic.Bool
 	readClosed atomic.Bool // set by CloseRead
 	freePlace  func()      // frees the connection's place on the listener; may be nil
@@ -115,7 +138,8 @@ type netStream struct {
 
 func New(conn net.Conn) *netStream {
 	_, isTLS := conn.(*tls.Conn)
-	return &netStream{Conn: conn, mayBeAlert: isTLS}
+	below, _ := transport.Layer[*tlsSocket](conn)
+	return &netStream{Conn: conn, tls: below, mayBeAlert: isTLS}
 }
 
 // Read reads from the peer.
@@ -130,8 +154,10 @@ func (s *netStream) Read(b []byte) (int, error) {
 	case err == nil:
 	case s.closed.Load():
 		err = &wire.CloseError{Clean: true}
-	case s.readClosed.Load() && errors.Is(err, io.ErrUnexpectedEOF): // of TLS
+	case s.readClosed.Load() && (err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF)): // of TLS
 		err = io.EOF
+	case s.strict && s.tls != nil && s.tls.ended:
+		err = &wire.CloseError{Err: errNoCloseNotify}
 	case s.mayBeAlert:
 		err = transport.LateRefusal(err)
 	}
@@ -221,7 +247,10 @@ func rawOf(conn net.Conn) syscall.RawConn {
 
 // socket returns the connection below TLS.
 func (s *netStream) socket() net.Conn {
-	if t, ok := s.Conn.(*tls.Conn); ok {
+	if s.tls != nil {
+		return s.tls.Conn
+	}
+	if t, ok := s.Conn.(*tls.Conn); ok { // to a proxy
 		return t.NetConn()
 	}
 	return s.Conn
