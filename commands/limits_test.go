@@ -64,7 +64,7 @@ var limitTests = map[string]string{
 	"notifications that wait for their hook":                            "wire/peer TestNotificationsBounded",
 	"responses to POST requests":                                        "wire/peer TestExchangeOfANotificationIsBounded",
 	"responses that the peer does not read":                             "wire/peer TestUnreadAnswersOfOneClientAreBounded",
-	"clients of a listener":                                             "serve-limits",
+	"clients of a listener, from the TLS handshake on":                  "serve-limits",
 	"the head of a client's HTTP request, including its TLS handshake":  "wire/transport/schemes TestLargeHeadIsRefused",
 	"the body of a client's POST":                                       "wire/transport/httpserver TestSlowBody",
 	"a client's TLS handshake (tls)":                                    "wire/transport/schemes TestSilentTLSClientsAreClosed",

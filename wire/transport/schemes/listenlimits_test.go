@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,28 +28,42 @@ func TestLargeHeadIsRefused(t *testing.T) {
 	}
 }
 
-// A client that sends nothing during the TLS handshake is disconnected, with a warning. Many such clients delay another client no
-// longer than one does.
+// A client that sends nothing during the TLS handshake is disconnected, with a warning.
 func TestSilentTLSClientsAreClosed(t *testing.T) {
+	server, _, _ := certified(t)
+	warned := make(chan string, 1)
+	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server, ConnectTimeout: 300 * time.Millisecond, Warn: func(line string) { warned <- line }})
+	conn := connect(t, l)
+	conn.SetReadDeadline(time.Now().Add(patience))
+	if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal("the connection of a silent client is still open")
+	}
+	returns(t, "the warning", func() { <-warned })
+}
+
+// Clients that send nothing during the TLS handshake do not delay others, but count as clients.
+func TestSilentTLSClientsDelayNone(t *testing.T) {
 	server, client, _ := certified(t)
-	var told atomic.Int64
-	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server, ConnectTimeout: 300 * time.Millisecond, Warn: func(string) { told.Add(1) }})
+	l := listening(t, "tls://127.0.0.1:0", transport.Config{TLS: server, Listening: transport.Listening{MaxClients: 101}, Warn: func(string) {}})
 	echo(t, l)
-	var silent [64]net.Conn
+	var silent [100]net.Conn
 	for i := range silent {
-		conn := connect(t, l)
-		silent[i] = conn
+		silent[i] = connect(t, l)
 	}
-	c := dialed(t, l.Endpoint(), transport.Config{TLS: client})
-	wantEcho(t, c, "[1]")
-	for _, conn := range silent {
-		conn.SetReadDeadline(time.Now().Add(patience))
-		if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Fatal("the connection of a silent client is still open")
+	wantEcho(t, dialed(t, l.Endpoint(), transport.Config{TLS: client}), "[1]")
+	conn := connect(t, l)
+	conn.SetReadDeadline(time.Now().Add(patience))
+	if n, err := conn.Read(make([]byte, 1)); n != 0 || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("a client above the limit was accepted", n, err)
+	}
+	silent[0].Close()
+	for { // until the listener has noticed
+		c, err := dial(t.Context(), l.Endpoint(), transport.Config{TLS: client})
+		if err == nil {
+			wantEcho(t, c, "[2]")
+			c.Close()
+			return
 		}
-	}
-	if told.Load() == 0 {
-		t.Error("no warning about silent clients")
 	}
 }
 

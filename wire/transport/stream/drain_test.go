@@ -57,7 +57,7 @@ func TestAcceptAfterAnError(t *testing.T) {
 	var warned []string
 	c := transport.Config{Warn: func(line string) { warned = append(warned, line) }}
 	l := newStreamListener(&failingListener{fails: 2, conn: near}, nil, "tcp://h:1", c)
-	if conn, err := l.accept(); err != nil || conn != near || strings.Join(warned, "|") != "tcp://h:1: too many open files|tcp://h:1: too many open files" {
+	if conn, err := l.accept(); err != nil || conn.Conn != near || strings.Join(warned, "|") != "tcp://h:1: too many open files|tcp://h:1: too many open files" {
 		t.Error(conn, err, warned)
 	}
 	if err := New(near).CloseRead(); !errors.Is(err, errors.ErrUnsupported) { // such as a connection through SOCKS

@@ -51,7 +51,7 @@ type streamListener struct {
 	c        transport.Config
 	tls      *tls.Config
 
-	ready chan net.Conn   // TLS connections whose handshakes are complete
+	ready chan *netStream // TLS connections whose handshakes are complete
 	ctx   context.Context // ends when the listener is closed
 	end   context.CancelFunc
 	wg    sync.WaitGroup
@@ -72,11 +72,8 @@ func (s *streamListener) Drain() {
 	}
 }
 
-// maxHandshakes is the maximum number of simultaneous TLS handshakes.
-const maxHandshakes = 64
-
 func newStreamListener(l net.Listener, cfg *tls.Config, endpoint string, c transport.Config) *streamListener {
-	s := &streamListener{Listener: l, endpoint: endpoint, places: NewLimit(c), c: c, tls: cfg, ready: make(chan net.Conn)}
+	s := &streamListener{Listener: l, endpoint: endpoint, places: NewLimit(c), c: c, tls: cfg, ready: make(chan *netStream)}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	if cfg != nil {
 		s.wg.Go(s.handshakes)
@@ -89,26 +86,20 @@ func (s *streamListener) Endpoint() string { return s.endpoint }
 
 // Accept returns the next connection.
 func (s *streamListener) Accept() (wire.Conn, error) {
-	for {
-		conn, err := s.next()
-		if err != nil {
-			return nil, err
-		}
-		if leave := s.places.Acquire(conn); leave != nil {
-			stream := New(conn)
-			stream.freePlace = leave
-			return s.c.Frame(stream, stream.Remote()), nil
-		}
+	stream, err := s.next()
+	if err != nil {
+		return nil, err
 	}
+	return s.c.Frame(stream, stream.Remote()), nil
 }
 
-func (s *streamListener) next() (net.Conn, error) {
+func (s *streamListener) next() (*netStream, error) {
 	if s.tls == nil {
 		return s.accept()
 	}
 	select {
-	case conn := <-s.ready:
-		return conn, nil
+	case stream := <-s.ready:
+		return stream, nil
 	case <-s.ctx.Done():
 		return nil, net.ErrClosed
 	}
@@ -116,14 +107,14 @@ func (s *streamListener) next() (net.Conn, error) {
 
 // accept accepts a connection. After a temporary error, such as too many open files or a client that has already
 // disconnected, it waits and tries again.
-func (s *streamListener) accept() (net.Conn, error) {
+func (s *streamListener) accept() (*netStream, error) {
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		conn, err := s.acceptOne()
+		stream, err := s.acceptOne()
 		if err == nil {
-			if tcp, ok := conn.(*net.TCPConn); ok && s.c.Ping > 0 {
+			if tcp, ok := stream.Conn.(*net.TCPConn); ok && s.c.Ping > 0 {
 				tcp.SetKeepAliveConfig(keepAlive(s.c.Ping))
 			}
-			return conn, nil
+			return stream, nil
 		}
 		if errors.Is(err, net.ErrClosed) {
 			return nil, net.ErrClosed
@@ -135,8 +126,8 @@ func (s *streamListener) accept() (net.Conn, error) {
 	}
 }
 
-// acceptOne accepts a connection. After Drain, it does not wait for a client.
-func (s *streamListener) acceptOne() (net.Conn, error) {
+// acceptOne accepts a connection for which there is a place. After Drain, it does not wait for a client.
+func (s *streamListener) acceptOne() (*netStream, error) {
 	for {
 		last := s.last.Load()
 		if last {
@@ -144,8 +135,14 @@ func (s *streamListener) acceptOne() (net.Conn, error) {
 		}
 		conn, err := s.Listener.Accept()
 		switch {
+		case err == nil:
+			if leave := s.places.Acquire(conn); leave != nil {
+				stream := New(conn)
+				stream.freePlace = leave
+				return stream, nil
+			}
 		case !errors.Is(err, os.ErrDeadlineExceeded):
-			return conn, err
+			return nil, err
 		case last:
 			return nil, net.ErrClosed
 		}
@@ -155,40 +152,36 @@ func (s *streamListener) acceptOne() (net.Conn, error) {
 // handshakes accepts TLS connections and runs their handshakes concurrently, because a slow client must not delay
 // others.
 func (s *streamListener) handshakes() {
-	slots := make(chan struct{}, maxHandshakes)
+	var running sync.WaitGroup
 	for {
-		conn, err := s.accept()
+		stream, err := s.accept()
 		if err != nil {
-			for range cap(slots) { // waits for the handshakes that are running
-				slots <- struct{}{}
-			}
+			running.Wait()
 			s.end()
 			return
 		}
-		slots <- struct{}{}
-		s.wg.Go(func() {
-			defer func() { <-slots }()
-			s.handshake(tls.Server(&tlsSocket{Conn: conn}, s.tls))
-		})
+		running.Go(func() { s.handshake(stream) })
 	}
 }
 
-func (s *streamListener) handshake(conn *tls.Conn) {
+func (s *streamListener) handshake(stream *netStream) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.c.ConnectTimeout)
 	defer cancel()
-	began := time.Now()
+	conn, began := tls.Server(&tlsSocket{Conn: stream.Conn}, s.tls), time.Now()
 	if err := conn.HandshakeContext(ctx); err != nil {
-		conn.Close()
+		_ = stream.Close()
 		if !errors.Is(err, context.Canceled) {
 			s.c.Warnf("%s: %s: %v", s.endpoint, conn.RemoteAddr(), err)
 		}
 		return
 	}
 	s.c.Watch.Secured(conn.RemoteAddr().String(), conn.ConnectionState(), true, time.Since(began))
+	secure := New(conn)
+	secure.freePlace = stream.freePlace
 	select {
-	case s.ready <- conn:
+	case s.ready <- secure:
 	case <-s.ctx.Done():
-		conn.Close()
+		_ = secure.Close()
 	}
 }
 
@@ -239,13 +232,12 @@ const identifyTimeout = 100 * time.Millisecond
 // AcceptPeer accepts a connection that may come from the expected peer.
 func (s *streamListener) AcceptPeer() (wire.Conn, error) {
 	for {
-		conn, err := s.next()
+		stream, err := s.next()
 		if err != nil {
 			return nil, err
 		}
-		stream := New(conn)
 		stream.strict = true
-		if stream.first, err = s.readFirst(conn); err == nil {
+		if stream.first, err = s.readFirst(stream.Conn); err == nil {
 			return s.c.Frame(stream, ""), nil
 		}
 		s.c.Warnf("%s: refused a connection that is not from the expected peer: %v", s.endpoint, err)
