@@ -18,6 +18,7 @@ import (
 	"rpcx/wire/redact"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/httpbody"
+	"rpcx/wire/transport/stream"
 )
 
 // answer passes the messages in a response to recv.
@@ -65,6 +66,11 @@ var noSuchService = map[int]bool{
 // Unreachable, or RPCError if the server failed.
 func (h *httpConn) refusal(resp *http.Response, body []byte) *wire.Fault {
 	status := resp.StatusCode
+	if status == http.StatusProxyAuthRequired {
+		if p, _ := stream.Forwarder(h.c.Route, h.a, resp.Request.URL); p != nil {
+			return stream.ProxyRefused(p, resp, body)
+		}
+	}
 	f := transport.HTTPFault(h.Where, resp, body)
 	f.Unreached = status == http.StatusServiceUnavailable
 	if f.Kind == wire.Unreachable && status >= 400 && !noSuchService[status] {

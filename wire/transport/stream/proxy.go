@@ -31,7 +31,7 @@ func Connect(ctx context.Context, c transport.Config, a transport.Address, hostP
 		d.KeepAliveConfig = keepAlive(c.Ping)
 	}
 	if p, err := Forwarder(c.Route, a, &url.URL{Scheme: "http", Host: a.Host}); err == nil && p != nil {
-		c.Watch.Tellf("proxy", "through the proxy %s://%s", p.Scheme, transport.HostPort(p))
+		through(c, p)
 		return d.DialContext(ctx, "tcp", resolved(c.Route, transport.HostPort(p))) // the caller adds TLS
 	}
 	p, err := proxyFor(c.Route, a.Scheme, hostPort)
@@ -45,11 +45,19 @@ func Connect(ctx context.Context, c transport.Config, a transport.Address, hostP
 	if p == nil {
 		return d.DialContext(ctx, "tcp", to)
 	}
-	c.Watch.Tellf("proxy", "through the proxy %s://%s", p.Scheme, transport.HostPort(p))
+	through(c, p)
 	if strings.HasPrefix(p.Scheme, "socks5") {
 		return socks(ctx, c, d, p, to)
 	}
 	return tunnel(ctx, c, d, p, to)
+}
+
+// through reports the use of a proxy. Its credentials are masked wherever the proxy or the peer repeats them.
+func through(c transport.Config, p *url.URL) {
+	if p.User != nil {
+		redact.SentHeader(http.Header{"Proxy-Authorization": {transport.BasicAuth(p.User)}})
+	}
+	c.Watch.Tellf("proxy", "through the proxy %s://%s", p.Scheme, transport.HostPort(p))
 }
 
 // Forwarder returns the HTTP proxy to which a request to a must be sent with its complete URL u. It returns nil if the
@@ -107,7 +115,6 @@ func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, 
 	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: to}, Host: to, Header: http.Header{"User-Agent": {"rpcx"}}}
 	if u := p.User; u != nil {
 		req.Header.Set("Proxy-Authorization", transport.BasicAuth(u))
-		redact.SentHeader(req.Header)
 	}
 	c.Watch.Requested("", "CONNECT", to, "HTTP/1.1", append([]string{"Host: " + to}, transport.HeadLines(req.Header)...))
 	asked := time.Now()
@@ -119,7 +126,7 @@ func tunnel(ctx context.Context, c transport.Config, d *net.Dialer, p *url.URL, 
 			if resp.StatusCode/100 == 2 {
 				return conn, nil
 			}
-			err = proxyRefused(p, resp)
+			err = ProxyRefused(p, resp, nil)
 		}
 	}
 	_ = conn.Close()
@@ -139,9 +146,9 @@ func finalResponse(in *bufio.Reader, req *http.Request) (*http.Response, error) 
 	}
 }
 
-// proxyRefused returns the Fault for a proxy that has refused CONNECT with resp.
-func proxyRefused(p *url.URL, resp *http.Response) *wire.Fault {
-	f := transport.HTTPFault("the proxy "+p.Host+" refused", resp, nil)
+// ProxyRefused returns the Fault for a proxy that has refused a request with resp, which contains body.
+func ProxyRefused(p *url.URL, resp *http.Response, body []byte) *wire.Fault {
+	f := transport.HTTPFault("the proxy "+p.Host+" refused", resp, body)
 	f.Unreached = f.Kind == wire.Unreachable
 	if resp.StatusCode == http.StatusProxyAuthRequired {
 		f.Hint = "send credentials with --proxy " + p.Scheme + "://USER:PASSWORD@" + p.Host
