@@ -118,7 +118,10 @@ func isSecretFlag(f string) bool {
 	switch flag {
 	case "--proxy":
 		return strings.Contains(value, "@")
-	case "--header", "--arg", "--argjson", "--set":
+	case "--header":
+		name, _, ok := strings.Cut(value, ":")
+		return ok && redact.SecretField(name)
+	case "--arg", "--argjson", "--set":
 		i := strings.IndexAny(value, "=:")
 		return i >= 0 && redact.SecretName(value[:i])
 	}

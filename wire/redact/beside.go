@@ -14,7 +14,7 @@ func assigned(text []byte, i int) (from, to int) {
 	start := back(text, i, longestName, wordByte)
 	before, after := byteAt(text, start-1), byteAt(text, i+1)
 	query := oneOf("?&#", before)
-	if after <= ' ' || after == '=' || !isSecret(text[start:i], whole) && !(query && secretParameter(string(text[start:i]))) {
+	if after <= ' ' || after == '=' || !isSecret(text[start:i], whole) && !(query && secretField(string(text[start:i]))) {
 		return 0, 0
 	}
 	name := string(text[start:i])

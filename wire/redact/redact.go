@@ -38,7 +38,7 @@ func suspicious(msg []byte) (suspect, valid bool) {
 
 // Header returns the redacted value of a header line.
 func Header(name, value string) string {
-	if SecretName(name) {
+	if SecretField(name) {
 		return Mark
 	}
 	return string(Text([]byte(value)))
@@ -74,7 +74,7 @@ var notSecret = []string{
 	"stoptoken", "eostoken", "bostoken", "padtoken", "unktoken", "masktoken", "septoken", "clstoken",
 	"url", "uri", "endpoint", "endpoints", "type", "types", "server", "servers", "supported", "required", "enabled", "format", "policy",
 	"expires", "expiresat", "expiresin", "expiry", "ttl", "length", "description", "scheme", "schemes", "method", "methods", "path", "file",
-	"allowcredentials", "secretary",
+	"allowcredentials", "secretary", "websocketkey", "idempotencykey", "cachekey", "surrogatekey",
 }
 
 // plainName returns a name in lower case without separators.
@@ -94,6 +94,9 @@ func appendPlain(dst, name []byte) []byte {
 
 // SecretName reports whether the value of a member, header or parameter of this name must not be shown or stored.
 func SecretName(name string) bool { return isSecret([]byte(name), whole) }
+
+// SecretField is like SecretName, but for a header or a parameter of a URL, where more names mean secrets.
+func SecretField(name string) bool { return SecretName(name) || secretField(name) }
 
 // SecretMember is like SecretName, but for a member of a message.
 func SecretMember(name string) bool { return isSecret([]byte(name), member) }
@@ -121,12 +124,17 @@ func hasWord(name []byte, has uint32, last int) bool {
 	for place, words := range secretWords[:last+1] {
 		for i, word := range words {
 			if set := sets[i]; has&set == set && isAt(place, name, word) {
-				return !slices.ContainsFunc(notSecret, func(end string) bool { return isAt(atEnd, name, end) })
+				return !isNotSecret(name)
 			}
 		}
 		sets = sets[len(words):]
 	}
 	return false
+}
+
+// isNotSecret reports whether a name, in the form of plainName, has one of the endings in notSecret.
+func isNotSecret(name []byte) bool {
+	return slices.ContainsFunc(notSecret, func(end string) bool { return isAt(atEnd, name, end) })
 }
 
 func isAt(place int, name []byte, word string) bool {
@@ -154,8 +162,8 @@ func letters(text []byte) (set uint32) {
 	return set
 }
 
-// secretParameter reports whether a parameter is a secret in URLs, although the name means nothing elsewhere.
-func secretParameter(name string) bool {
+// secretField reports whether a header or a parameter of a URL is a secret, although the name means nothing elsewhere.
+func secretField(name string) bool {
 	plain := plainName(name)
-	return strings.HasSuffix(plain, "key") || strings.HasSuffix(plain, "signature") || plain == "sig" || plain == "code"
+	return strings.HasSuffix(plain, "key") && !isNotSecret([]byte(plain)) || strings.HasSuffix(plain, "signature") || plain == "sig" || plain == "code"
 }

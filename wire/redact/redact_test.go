@@ -61,6 +61,17 @@ func TestSecretName(t *testing.T) {
 	}
 }
 
+// In headers and URLs, more names mean secrets.
+func TestSecretField(t *testing.T) {
+	for name, want := range map[string]bool{
+		"X-Auth-Key": true, "X-Functions-Key": true, "Ocp-Apim-Subscription-Key": true, "key": true, "Authorization": true, "sig": true,
+		"Sec-WebSocket-Key": false, "Sec-WebSocket-Accept": false, "Idempotency-Key": false, "Surrogate-Key": false, "X-Cache-Key": false,
+		"Content-Type": false, "keyword": false,
+	} {
+		testkit.Expect(t, name, SecretField(name), want)
+	}
+}
+
 func TestAddress(t *testing.T) {
 	for text, want := range map[string]string{
 		"ws://ada:hunter2@host:1/x?token=t&v&n=": "ws://…@host:1/x?token=…&v&n=",

@@ -73,7 +73,7 @@ func Sent(values ...string) {
 // names mean secrets.
 func SentHeader(h http.Header) {
 	for name, lines := range h {
-		if !SecretName(name) {
+		if !SecretField(name) {
 			continue
 		}
 		for _, line := range lines {
@@ -100,7 +100,7 @@ func SentHeader(h http.Header) {
 func SentQuery(query string) {
 	values, _ := url.ParseQuery(query)
 	for name, all := range values {
-		if SecretName(name) || secretParameter(name) {
+		if SecretField(name) {
 			Sent(all...)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"rpcx/wire/framing"
 	"rpcx/wire/hook"
 	"rpcx/wire/peer"
+	"rpcx/wire/redact"
 	"rpcx/wire/serve"
 	"rpcx/wire/transport"
 	"rpcx/wire/transport/httpclient"
@@ -209,6 +210,7 @@ func Head(h http.Header) ([]byte, error) {
 	if h.Get("Content-Length") != "" {
 		return nil, wire.Usagef("--header cannot set Content-Length, which differs for each message")
 	}
+	redact.SentHeader(h)
 	var b bytes.Buffer
 	err := h.Write(&b)
 	return b.Bytes(), err

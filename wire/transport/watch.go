@@ -163,7 +163,7 @@ func HeadLines(h http.Header) (lines []string) {
 // HeadLine returns one line of a head, redacted.
 func HeadLine(name string, values []string) string {
 	switch {
-	case redact.SecretName(name):
+	case redact.SecretField(name):
 		return name + ": " + redact.Mark
 	case name == "Location" || name == "Referer":
 		return name + ": " + redact.Query(strings.Join(values, ", "))
