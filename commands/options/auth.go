@@ -37,13 +37,18 @@ func readHeaders(given []string) (http.Header, error) {
 				continue
 			}
 			name, value, ok := strings.Cut(l, ":")
-			if !ok || name == "" || strings.ContainsAny(name, " \t") || strings.ContainsAny(value, "\x00\r\n") {
-				return nil, wire.NewFault(wire.Usage, `--header: a header is one line, "Name: value"`, nil)
+			if !ok || name == "" || strings.ContainsFunc(name, isNotName) || strings.ContainsFunc(strings.ReplaceAll(value, "\t", ""), unicode.IsControl) {
+				return nil, wire.NewFault(wire.Usage, `--header: a header is one line, "Name: value", without control characters`, nil)
 			}
 			h.Add(textproto.CanonicalMIMEHeaderKey(name), strings.TrimSpace(value))
 		}
 	}
 	return h, nil
+}
+
+// isNotName reports whether a character cannot be part of a header's name (RFC 9110, section 5.6.2).
+func isNotName(r rune) bool {
+	return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 }
 
 // addToken runs the command of --token-command and sends the first line of its output as the bearer token. It stops a

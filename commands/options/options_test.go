@@ -20,11 +20,11 @@ func TestHeaders(t *testing.T) {
 	if err := os.WriteFile(file, []byte("X-One: 1\r\n\nx-two:2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h, err := readHeaders([]string{"A: b: c", "@" + file})
-	if err != nil || h.Get("A") != "b: c" || h.Get("X-One") != "1" || h.Get("X-Two") != "2" {
+	h, err := readHeaders([]string{"A: b: c", "@" + file, "!#$%&'*+-.^_`|~9: \xe9\u00e9\tx\t"})
+	if err != nil || h.Get("A") != "b: c" || h.Get("!#$%&'*+-.^_`|~9") != "\xe9\u00e9\tx" || h.Get("X-One") != "1" || h.Get("X-Two") != "2" {
 		t.Errorf("%v, %v", h, err)
 	}
-	for _, bad := range []string{"no colon", ": value", "a b: c", "A: b\nC: d", "A: \x00"} {
+	for _, bad := range []string{"no colon", ": value", "a b: c", "A: b\nC: d", "A: b\n", "A: \x00", "A: b\x01c", "A: b\x7fc", "A@b: c", "\u00e4: c"} {
 		if _, err := readHeaders([]string{bad}); wire.AsFault(err) == nil {
 			t.Errorf("%q is accepted as a header", bad)
 		}
