@@ -34,7 +34,7 @@ var securityTests = map[string][]string{
 	"secrets in hooks":               {"security"},
 	"login tokens":                   {"auth-code", "auth-hostile", "auth-bridge", "wire/oauth TestCovers"},
 	"browsers":                       {"auth-clients", "auth-hostile"},
-	"TLS":                            {"wire/transport/schemes TestTLS"},
+	"TLS":                            {"wire/transport/schemes TestTLS", "net-plain"},
 }
 
 // TestSecurityIsShown checks that each line of rpcx-security(7) has tests.

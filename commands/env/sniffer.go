@@ -26,9 +26,10 @@ import (
 // A Sniffer detects from a peer's first bytes that the peer uses another dialect or framing than the endpoint names. The
 // error of the request then has the correct endpoint as its fix.
 type Sniffer struct {
-	run *Env
-	e   endpoint.Endpoint
-	cl  *Deadline
+	run     *Env
+	e       endpoint.Endpoint
+	cl      *Deadline
+	applies func(e endpoint.Endpoint, flag string) bool
 
 	mu      sync.Mutex
 	first   []byte
@@ -38,9 +39,10 @@ type Sniffer struct {
 	arrived chan struct{} // receives a value after more bytes; its buffer of one keeps Sniff from blocking
 }
 
-// NewSniffer returns a Sniffer for a request to e with the deadline cl.
-func NewSniffer(run *Env, e endpoint.Endpoint, cl *Deadline) *Sniffer {
-	return &Sniffer{run: run, e: e, cl: cl, waited: func() {}, arrived: make(chan struct{}, 1)}
+// NewSniffer returns a Sniffer for a request to e with the deadline cl. applies reports whether a flag has an effect for an
+// endpoint.
+func NewSniffer(run *Env, e endpoint.Endpoint, cl *Deadline, applies func(e endpoint.Endpoint, flag string) bool) *Sniffer {
+	return &Sniffer{run: run, e: e, cl: cl, applies: applies, waited: func() {}, arrived: make(chan struct{}, 1)}
 }
 
 // AwaitMismatch waits until over for bytes that the peer sends first. If they belong to another dialect, it returns a
@@ -107,12 +109,19 @@ func (h *Sniffer) Explain(err error) error {
 	if c := h.e.Secure(); c != nil && h.speaksTLS(f) {
 		return h.withAlternative(c, f, "the server answers a TLS handshake")
 	}
+	return h.explainOtherwise(err, f)
+}
+
+// explainOtherwise adds to err, which contains f, the endpoint that f suggests, or a hint.
+func (h *Sniffer) explainOtherwise(err error, f *wire.Fault) error {
 	hint := ""
-	if c, why := h.e.Alternative(f); c == nil || c.Rewrite(h.run.Line.Args[0]) == h.run.Line.Args[0] {
+	switch c, why := h.e.Alternative(f); {
+	case c == nil || c.Rewrite(h.run.Line.Args[0]) == h.run.Line.Args[0]:
 		hint = h.hint(f)
-	} else if h.e.IsProven(f) || h.tested(c) {
+	case h.e.Exposes(c, h.run.Opened.Transport):
+	case h.e.IsProven(f) || h.tested(c):
 		return h.withAlternative(c, f, why)
-	} else {
+	default:
 		hint = h.probing("it may be " + c.Prefix())
 	}
 	if hint == "" || f.Hint != "" {
@@ -248,11 +257,19 @@ func (h *Sniffer) mismatch(c *endpoint.Change, f *wire.Fault) *wire.Fault {
 	return g
 }
 
-// withAlternative returns f with the command for the endpoint of c as its fix and why as its hint.
+// withAlternative returns f with the command for the endpoint of c as its fix and why as its hint. The command omits flags
+// that do not apply to that endpoint.
 func (h *Sniffer) withAlternative(c *endpoint.Change, f *wire.Fault, why string) *wire.Fault {
 	typed := h.run.Line.Args[0]
 	if strings.HasPrefix(typed, "@") || h.run.Line.Has("dialect") && c.Dialect != "" {
 		return f.WithHint(why)
 	}
-	return f.WithFix(why, h.run.Line.WithArgs(append([]string{c.Rewrite(typed)}, h.run.Line.Args[1:]...)))
+	better, line := c.Rewrite(typed), *h.run.Line
+	if e, err := session.ParseEndpoint(better, line.Last("dialect")); err == nil {
+		line.Flags = slices.DeleteFunc(slices.Clone(line.Flags), func(given string) bool {
+			flag, _ := cmdline.SplitFlag(given)
+			return !h.applies(e, flag)
+		})
+	}
+	return f.WithFix(why, line.WithArgs(append([]string{better}, line.Args[1:]...)))
 }

@@ -27,7 +27,7 @@ func TestListen(t *testing.T) {
 			e, err := endpoint.Parse("tcp://h:1", "")
 			testkit.OK(t, err)
 			run := &Env{Line: &cmdline.CommandLine{Args: []string{"tcp://h:1"}, Cmd: &cmdline.Command{Name: "describe"}}}
-			h := NewSniffer(run, e, NewDeadline(context.Background(), 0, 0))
+			h := NewSniffer(run, e, NewDeadline(context.Background(), 0, 0), nil)
 			over, listened := make(chan time.Time), make(chan error, 1)
 			go func() { listened <- h.AwaitMismatch(over) }()
 			for _, piece := range tt.pieces {

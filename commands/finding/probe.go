@@ -159,7 +159,7 @@ func (p *Prober) change(e endpoint.Endpoint) string {
 			return c.Rewrite(p.Typed)
 		}
 		if t.fault != nil {
-			if c := plain.Refused(t.fault); c != nil {
+			if c := plain.Refused(t.fault); c != nil && !e.Exposes(c, p.Session.Transport) {
 				return c.Rewrite(p.Typed)
 			}
 		}

@@ -24,7 +24,10 @@ func Converse(run *env.Env, cl *env.Deadline, e endpoint.Endpoint, c *options.Cl
 	if e.Reversed == endpoint.Accept {
 		cl.Pause() // --wait and --connect-timeout bound connecting, not --idle
 	}
-	sniffer := env.NewSniffer(run, e, cl)
+	sniffer := env.NewSniffer(run, e, cl, func(e endpoint.Endpoint, flag string) bool {
+		s := options.ForPeer(run.Line, e)
+		return s.Applies(flag)
+	})
 	defer func() { err = sniffer.Explain(err) }()
 	var conv session.Conversation
 	err = untilReached(run, cl, func() (err error) {

@@ -134,6 +134,15 @@ func (e Endpoint) Refused(f *wire.Fault) *Change {
 	return nil
 }
 
+// Exposes reports whether the change c removes TLS from e, although connections with the settings in cfg send headers or
+// credentials. A server that only seems to have no TLS must not get them.
+func (e Endpoint) Exposes(c *Change, cfg transport.Config) bool {
+	if c.Scheme == "" || c.Scheme != plain[e.Address.Scheme] {
+		return false
+	}
+	return len(cfg.Header) > 0 || len(cfg.Head) > 0 || e.Address.User != nil || cfg.Login != nil && cfg.Login.Identity(e.Address) != ""
+}
+
 // alternative returns the first matching row of the table, or nil.
 func (e Endpoint) alternative(f *wire.Fault) *alternative {
 	return wire.Find(alternatives, func(a *alternative) bool {
