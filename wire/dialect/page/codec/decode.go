@@ -7,13 +7,19 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
 )
 
 var null = []byte("null")
 
-// Decode returns the messages in raw and assigns each to its local call or stream.
+// Decode returns the messages in raw and assigns each to its local call or stream. If a program fails, the error is about raw.
 func (c *Codec) Decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
+	msgs, batch, err = c.decode(raw)
+	return msgs, batch, program.OfPeer(raw, err)
+}
+
+func (c *Codec) decode(raw []byte) (msgs []wire.Message, batch bool, err error) {
 	msgs, batch, err = c.Codec.Decode(raw)
 	if c.o.Trace != nil {
 		for i := range msgs {

@@ -12,6 +12,7 @@ import (
 	"rpcx/wire/catalog"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/dialect/poll"
 	"rpcx/wire/scan"
 )
@@ -108,13 +109,14 @@ func (c *Codec) part(ctx context.Context, caller dialect.Caller, rule *load.Desc
 			return nil, err
 		}
 		if err := to.stays(rule, answer, sc.Value); err != nil {
-			return nil, err
+			return nil, program.OfPeer(answer, err)
 		}
 		answer = c.flow.Listed(caller, rule.Call, answer)
 		if err := c.methods(rule, answer, to); err != nil || rule.Next == nil {
-			return nil, err
+			return nil, program.OfPeer(answer, err)
 		}
-		return rule.Next.Result.First(answer, sc.Value)
+		next, err := rule.Next.Result.First(answer, sc.Value)
+		return next, program.OfPeer(answer, err)
 	})
 }
 

@@ -113,13 +113,13 @@ func (c *Codec) accept(accepted map[string][]any, keep map[string]load.Prog, met
 		case err != nil && scan.Type(answer) != 'o':
 			return protocolFault(method, fmt.Sprintf("the response to %s is %s, which is not valid in %s", method, shortened(answer), c.d.Page.Name))
 		case err != nil:
-			return err
+			return program.OfPeer(answer, err)
 		}
 		if err := oneOf(method, text, got, accepted[text]); err != nil {
 			return err
 		}
 	}
-	return c.keepOf(keep, answer)
+	return program.OfPeer(answer, c.keepOf(keep, answer))
 }
 
 // oneOf returns a Fault if got, a value in a response, is not one of the accepted values.

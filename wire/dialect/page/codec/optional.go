@@ -12,6 +12,7 @@ import (
 	"rpcx/wire"
 	"rpcx/wire/dialect"
 	"rpcx/wire/dialect/page/load"
+	"rpcx/wire/dialect/page/program"
 	"rpcx/wire/scan"
 )
 
@@ -98,7 +99,7 @@ func (c *Codec) attempted(step *load.Step, got answer) error {
 	case got.m.Err != nil:
 		values, err := valuesOf(step.Refused, got.m.Err.JSON(), c.Scope(), null)
 		if err != nil {
-			return err
+			return program.OfPeer(got.m.Err.JSON(), err)
 		}
 		for _, val := range scan.Named(values) {
 			if string(val) != "null" {

@@ -268,6 +268,22 @@ func Failure(err error) error {
 	return err
 }
 
+// OfPeer returns err or, if a program could not process a peer's message, a Fault of kind Protocol with the start of the message. A
+// program that exceeds its time limit is no fault of the peer.
+func OfPeer(msg json.RawMessage, err error) error {
+	f := wire.AsFault(err)
+	if f == nil || f.Kind != wire.Helper || errors.Is(err, errSlow) {
+		return err
+	}
+	g := *f
+	g.Kind, g.Message = wire.Protocol, f.Message+"; the peer sent "+wire.Excerpt(scan.Compact(nil, msg), 100)
+	return &g
+}
+
+// errSlow is the cause of a program's failure that exceeds its time limit. It is not a context's error, which would look like a timeout of
+// the peer.
+var errSlow = errors.New("the program took too long")
+
 // failed returns err as a Fault that names the program and its time limit. The error of fail becomes the peer's error
 // response.
 func (p *Program) failed(err error, limit time.Duration) error {
@@ -280,7 +296,7 @@ func (p *Program) failed(err error, limit time.Duration) error {
 	what := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) {
 		what = "it took longer than " + limit.String()
-		err = errors.New(what) // without the cause, which would look like a timeout of the peer
+		err = errSlow
 	}
 	return p.Fault(what, err)
 }
