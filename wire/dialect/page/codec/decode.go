@@ -209,16 +209,6 @@ func (c *Codec) notification(m *wire.Message) error {
 	return err
 }
 
-// shares reports whether a notification has the same extra members as a call, and can therefore belong to it.
-func (c *Codec) shares(s *call, m *wire.Message) bool {
-	for name, val := range scan.Named(s.extra) {
-		if !scan.Equal(scan.Get(m.Raw, name), val) {
-			return false
-		}
-	}
-	return true
-}
-
 // during appends the event of a running call that a notification contains. of is the call, or nil if it is not known.
 func (c *Codec) during(m *wire.Message, of *call) error {
 	w, served := &c.d.Page.During, &c.d.Page.Serve.During

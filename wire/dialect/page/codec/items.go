@@ -52,6 +52,16 @@ func (c *Codec) item(s *call, m, item *wire.Message) (ok bool, err error) {
 	return true, nil
 }
 
+// shares reports whether a notification has the same extra members as a call, and can therefore belong to it.
+func (c *Codec) shares(s *call, m *wire.Message) bool {
+	for name, val := range scan.Named(s.extra) {
+		if !scan.Equal(scan.Get(m.Raw, name), val) {
+			return false
+		}
+	}
+	return true
+}
+
 // about returns the variables for a call and a message m that may belong to it.
 func (c *Codec) about(s *call, m *wire.Message) *program.Scope {
 	sc := c.scope(s)
