@@ -23,6 +23,7 @@ func Flow() page.Flow {
 		Server: newServer,
 		Jobs:   &dialect.Jobs{Bare: true, Lasting: true},
 		Polls:  []dialect.Poll{{Method: "GetTask", Job: "/params/id", State: "/result/status/state", Running: []string{statePrefix + "SUBMITTED", statePrefix + "WORKING"}}},
+		MadeUp: dialect.Places("/params/message/messageId"),
 		Files:  &dialect.Files{Embedded: files},
 	}
 }

@@ -35,7 +35,8 @@ type Flow struct {
 	Server       func(h server.Host) server.Native
 	Rounds       bool // see dialect.Handshake
 	Jobs         *dialect.Jobs
-	Polls        []dialect.Poll // of dialect.Shape
+	Polls        []dialect.Poll  // of dialect.Shape
+	MadeUp       []dialect.Place // more places for MadeUp of dialect.Shape
 	Files        *dialect.Files
 	Unchanged    func(ctx context.Context, open func(context.Context, dialect.Op) (dialect.Stream, error)) bool // see dialect.Handshake
 }

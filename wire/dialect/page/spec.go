@@ -25,7 +25,7 @@ func (l *Library) Spec(p *load.Page) (dialect.Spec, error) {
 		Name:          p.Name,
 		NewCodec:      d.NewCodec,
 		NewServer:     func(b dialect.Backend) dialect.Server { return server.New(d, b, flow.Server) },
-		Shape:         func() dialect.Shape { return shape(p, d, flow.Polls) },
+		Shape:         func() dialect.Shape { return shape(p, d, flow) },
 		JSONRPCMember: p.Base == "jsonrpc" && p.Names == nil,
 		Transport: dialect.Transport{
 			Framing:      p.Framing,
@@ -120,13 +120,13 @@ func renamed(p *load.Page) bool {
 }
 
 // shape describes the dialect file's messages for tapes.
-func shape(p *load.Page, d *codec.Dialect, polls []dialect.Poll) dialect.Shape {
+func shape(p *load.Page, d *codec.Dialect, flow Flow) dialect.Shape {
 	v := jsonrpc.V2
 	if p.Base != "jsonrpc" {
 		v = jsonrpc.V1
 	}
 	s := jsonrpc.Shape(v)
-	s.Polls = polls
+	s.Polls, s.MadeUp = flow.Polls, append(s.MadeUp, flow.MadeUp...)
 	for _, sub := range p.Subscribe {
 		if sub.End != nil && cmp.Or(sub.End.Call, sub.End.Method) != "" {
 			s.EndsNamed = append(s.EndsNamed, cmp.Or(sub.End.Call, sub.End.Method))
