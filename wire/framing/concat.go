@@ -10,12 +10,12 @@ import (
 )
 
 // Concat returns the framing of consecutive values: a line can contain several, and a value can span several lines. It
-// writes each message on one line. Garbage is noise up to the end of its line. If noise is an error, Concat returns the
-// valid start of a broken value as a message, which the dialect rejects, and skips the rest. A value that is cut off by
-// the end of the input is a Protocol fault. A value that is nested too deeply is a message, because its end can be
-// found.
+// writes each message on one line. A listener (wire.Options.Strict) also receives lines with a scalar value. Other garbage
+// is noise up to the end of its line. If noise is an error, Concat returns the valid start of a broken value as a message,
+// which the dialect rejects, and skips the rest. A value that is cut off by the end of the input is a Protocol fault. A
+// value that is nested too deeply is a message, because its end can be found.
 func Concat(rwc io.ReadWriteCloser, o wire.Options) wire.Conn {
-	src := &concatSource{noise: newNoise(rwc, o), sentinel: o.Sentinel}
+	src := &concatSource{noise: newNoise(rwc, o), sentinel: o.Sentinel, scalars: o.Strict && !o.Sentinel}
 	return newConn(rwc, src.in, src, wrap{prepare: oneLine, tail: "\n"})
 }
 
@@ -23,6 +23,7 @@ type concatSource struct {
 	noise
 	finder
 	sentinel bool     // wire.Options.Sentinel
+	scalars  bool     // a line with a scalar value is a message, which the dialect rejects
 	skipper  *skipper // skips the rest of a broken value; nil after a valid value
 }
 
@@ -54,10 +55,9 @@ func (s *concatSource) next() ([]byte, error) {
 			if err := s.in.more(); err != nil {
 				return nil, err
 			}
-		case !opens(win) && s.marked():
 		case !opens(win):
-			if err := s.garbage(0); err != nil {
-				return nil, err
+			if msg, err := s.scalar(); msg != nil || err != nil {
+				return msg, err
 			}
 		default:
 			if msg, err := s.value(); msg != nil || err != nil {
@@ -65,6 +65,24 @@ func (s *concatSource) next() ([]byte, error) {
 			}
 		}
 	}
+}
+
+// scalar returns the line at the start of the window if it is a scalar value that is a message, or nil after garbage.
+func (s *concatSource) scalar() ([]byte, error) {
+	switch {
+	case s.marked():
+		return nil, nil
+	case !s.scalars:
+		return nil, s.garbage(0)
+	}
+	line, err := s.in.until(0, s.in.max, lineEnd)
+	switch {
+	case line == nil:
+		return nil, err
+	case scan.Valid(line, 0) == nil: // after an error, the next read returns it again
+		return scan.Trim(line), nil
+	}
+	return nil, s.line(line)
 }
 
 // value returns the value at the start of the window, or nil after garbage.
