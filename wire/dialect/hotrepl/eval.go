@@ -136,6 +136,7 @@ func (s *server) reset(t task) {
 	}
 	for _, w := range watches {
 		w.cancel()
+		w.seq++
 		w.fail(cancelledEval(resetting), true)
 	}
 	if s.runtime != nil {

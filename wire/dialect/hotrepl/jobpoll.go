@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"rpcx/wire"
@@ -109,6 +110,9 @@ func (j *following) ask(ctx context.Context, kind string, members json.RawMessag
 			f.Hint = "hosts do not answer requests about an unknown job"
 		}
 		return m, f
+	}
+	if id := scan.Get(m.Raw, "jobId"); err == nil && id != nil && j.job != nil && !scan.Equal(id, j.job) {
+		return m, wire.NewFault(wire.Protocol, fmt.Sprintf("the response to a %s about the job %s is about the job %s", kind, j.job, wire.Excerpt(id, 40)), nil)
 	}
 	return m, err
 }

@@ -310,7 +310,7 @@ func TestSubscriptions(t *testing.T) {
 				break
 			}
 		}
-		g.play(`> {"type":"reset","id":"r2"}`, fail("s", "1", "cancelled", "evalCancelled", "Reset in progress.", "true"), `< {"type":"reset_result","id":"r2","success":true}`)
+		g.play(`> {"type":"reset","id":"r2"}`, fail("s", "2", "cancelled", "evalCancelled", "Reset in progress.", "true"), `< {"type":"reset_result","id":"r2","success":true}`)
 	})
 }
 
