@@ -3,10 +3,16 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+
+	"rpcx/wire/scan"
 )
 
-// An ID is a JSON token as on the wire. `1`, `"1"` and `1.0` are different ids. nil is not an id.
+// An ID is a JSON token as on the wire. nil is not an id. `1` and `"1"` are different ids. `1` and `1.0` are spellings of
+// the same id, so ids are compared by their keys.
 type ID []byte
+
+// Key returns the same bytes for all spellings of an id. Usual ids are their own keys.
+func (id ID) Key() ID { return scan.Canonical(id) }
 
 // Clone returns a copy that shares no memory.
 func (id ID) Clone() ID { return bytes.Clone(id) }

@@ -12,6 +12,7 @@ import (
 // calls is the part of a Peer that tracks local requests. It finds the call of a response, an item or an error.
 //
 // Its rules:
+//   - The keys of byID and abandoned are those of ids (see wire.ID), so that the peer may return an id in another spelling.
 //   - byID contains a call from before its request is sent until its final message, its failure or its Cancel.
 //   - byToken contains a stream once a response or an item has named it. When the stream has ended, endedStreams contains
 //     its token, and further items of the stream are dropped.
@@ -54,13 +55,22 @@ const looseKey = "\x00"
 // isLoose reports whether the message of s has no id.
 func (s *stream) isLoose() bool { return strings.HasPrefix(s.id, looseKey) }
 
+// setID sets the id of s and its key.
+func (s *stream) setID(id wire.ID) {
+	s.id = string(id)
+	s.key = s.id
+	if key := id.Key(); string(key) != s.id {
+		s.key = string(key)
+	}
+}
+
 func newCalls() calls {
 	return calls{byID: map[string]*stream{}, byToken: map[string]*stream{}, abandoned: map[string]*stream{}, leftOpen: map[string]*stream{}}
 }
 
 func (c *calls) add(s *stream, id wire.ID) {
-	s.id = string(id)
-	c.byID[s.id] = s
+	s.setID(id)
+	c.byID[s.key] = s
 	c.setWaiting(s, true)
 }
 
@@ -93,8 +103,8 @@ func (c *calls) setWaiting(s *stream, on bool) {
 func (c *calls) remove(s *stream) {
 	c.setWaiting(s, false)
 	c.setOverfull(s, false)
-	if c.byID[s.id] == s {
-		delete(c.byID, s.id)
+	if c.byID[s.key] == s {
+		delete(c.byID, s.key)
 	}
 	if s.named {
 		c.endedStreams.Add(s.token)
@@ -129,7 +139,7 @@ func (c *calls) abandon(s *stream) {
 	if s.id == "" || s.isLoose() {
 		return
 	}
-	putBounded(c.abandoned, s.id, s)
+	putBounded(c.abandoned, s.key, s)
 }
 
 // putBounded adds s to a table. If the table already has maxAbandoned entries, putBounded first removes an arbitrary
@@ -146,11 +156,13 @@ func putBounded(table map[string]*stream, key string, s *stream) {
 
 // taken reports whether a response with this id may still arrive.
 func (c *calls) taken(id wire.ID) bool {
+	id = id.Key()
 	return c.byID[string(id)] != nil || c.pipeline.slot(id) != nil || c.abandoned[string(id)] != nil
 }
 
 // repeated reports whether id is only that of an earlier message of the kind of s, to which no call waits for a response.
 func (c *calls) repeated(s *stream, id wire.ID) bool {
+	id = id.Key()
 	last := c.abandoned[string(id)]
 	return s.repeats && last != nil && last.repeats && c.byID[string(id)] == nil && c.pipeline.slot(id) == nil
 }
@@ -183,7 +195,7 @@ func (c *calls) count() int {
 		n += c.pipeline.open
 	}
 	for _, s := range c.byToken {
-		if c.byID[s.id] != s {
+		if c.byID[s.key] != s {
 			n++
 		}
 	}

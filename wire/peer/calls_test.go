@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"strconv"
 	"testing"
 
 	"rpcx/wire"
@@ -54,11 +55,14 @@ func TestPromotedCall(t *testing.T) {
 func TestCallsAbandonIsBounded(t *testing.T) {
 	c := newCalls()
 	for i := range maxAbandoned + 10 {
-		c.abandon(&stream{id: string(rune('A' + i))})
+		s := &stream{}
+		s.setID(strconv.AppendInt(nil, int64(100+i), 10))
+		c.abandon(s)
 	}
 	c.abandon(&stream{}) // never sent, so it has no id
 	testkit.Expect(t, "abandoned calls", len(c.abandoned), maxAbandoned)
-	s := &stream{id: "7"}
+	s := &stream{}
+	s.setID(wire.ID("7"))
 	if c.taken(wire.ID("7")) {
 		t.Error("an unused id counts as taken")
 	}

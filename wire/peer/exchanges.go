@@ -26,7 +26,7 @@ func (x *Exchanges) newID(p *Peer) wire.ID {
 
 // take removes the request with that id and returns the Peer that sent it, or nil.
 func (x *Exchanges) take(id wire.ID) *Peer {
-	owner, _ := x.owners.LoadAndDelete(string(id))
+	owner, _ := x.owners.LoadAndDelete(string(id.Key()))
 	p, _ := owner.(*Peer)
 	return p
 }

@@ -67,7 +67,7 @@ func (p *Peer) beginLocked(ctx context.Context, s *stream) (outgoing, error) {
 	if msg.Raw == nil && msg.Stream != nil {
 		return outgoing{}, p.followLocked(s, msg.Stream)
 	}
-	if ends := p.calls.byID[string(msg.Target)]; len(msg.Target) > 0 && ends != nil {
+	if ends := p.calls.byID[string(msg.Target.Key())]; len(msg.Target) > 0 && ends != nil {
 		p.forgetLocked(ends, io.EOF) // no message can arrive for this stream
 	}
 	o := outgoing{msg: msg.Raw, ctx: ctx, about: p.aboutOf(ctx, &s.op)}
@@ -110,7 +110,7 @@ func (p *Peer) Notify(ctx context.Context, op dialect.Op) error {
 		return err
 	}
 	if len(msg.ID) > 0 {
-		s.id = string(msg.ID)
+		s.setID(msg.ID)
 		p.calls.abandon(s)
 	}
 	return p.sendAndUnlock(ctx, outgoing{msg: msg.Raw, ctx: ctx, about: p.aboutOf(ctx, &op)})

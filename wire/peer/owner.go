@@ -35,7 +35,7 @@ const (
 	unnamed                // m is an item of a stream that no response has named yet; call is the call of the same exchange
 	broken                 // m is malformed, and its call must fail
 	lateAnswer             // m is a response to an abandoned call
-	misspelled             // m belongs to no call, but its id is that of call in another spelling
+	misspelled             // m belongs to no call, but its id is that of call with another type
 	leftOpen               // m is the first item of a stream that has been cancelled
 	dropped                // its call or stream has ended
 )
@@ -55,7 +55,8 @@ func (c *calls) owner(m *wire.Message, in *stream, alone bool) owner {
 }
 
 func (c *calls) ofResponse(m *wire.Message, in *stream, alone bool) owner {
-	s := c.byID[string(m.ID)]
+	id := m.ID.Key()
+	s := c.byID[string(id)]
 	switch {
 	case s != nil && s.waiting:
 		return owner{as: answer, call: s}
@@ -65,11 +66,11 @@ func (c *calls) ofResponse(m *wire.Message, in *stream, alone bool) owner {
 		return owner{as: streamed, call: s}
 	case noID(m.ID):
 		return c.ofAnonymous(m, in, alone)
-	case c.abandoned[string(m.ID)] != nil: // no further response can arrive
-		late := c.abandoned[string(m.ID)]
-		delete(c.abandoned, late.id)
+	case c.abandoned[string(id)] != nil: // no further response can arrive
+		late := c.abandoned[string(id)]
+		delete(c.abandoned, late.key)
 		return owner{as: lateAnswer, call: late}
-	case in != nil && in.box.Dropped() && in.id == string(m.ID): // its exchange is about to be cancelled
+	case in != nil && in.box.Dropped() && in.key == string(id): // its exchange is about to be cancelled
 		return owner{as: dropped}
 	}
 	if o := c.ofShapeless(m, in); o.call != nil {
@@ -78,7 +79,7 @@ func (c *calls) ofResponse(m *wire.Message, in *stream, alone bool) owner {
 	return c.ofMisspelled(m.ID)
 }
 
-// ofMisspelled returns the waiting call whose id is the same number as id, if any.
+// ofMisspelled returns the waiting call whose id is the same number as id, but as a string, or the reverse.
 func (c *calls) ofMisspelled(id wire.ID) owner {
 	number, err := strconv.ParseFloat(string(bytes.Trim(id, `"`)), 64)
 	if err != nil {
@@ -121,7 +122,7 @@ func (c *calls) ofItem(m *wire.Message, in *stream) owner {
 		return owner{as: item, call: s}
 	case m.Stream != nil:
 		return c.ofStream(m, in)
-	case len(m.ID) > 0 && c.abandoned[string(m.ID)] != nil:
+	case len(m.ID) > 0 && c.abandoned[string(m.ID.Key())] != nil:
 		return owner{as: dropped}
 	}
 	return owner{}
@@ -141,7 +142,7 @@ func (c *calls) ofStream(m *wire.Message, in *stream) owner {
 		return owner{as: leftOpen, call: s}
 	}
 	switch {
-	case len(m.ID) > 0 && c.abandoned[string(m.ID)] != nil, c.endedStreams.Has(m.Stream):
+	case len(m.ID) > 0 && c.abandoned[string(m.ID.Key())] != nil, c.endedStreams.Has(m.Stream):
 		return owner{as: dropped}
 	case c.awaiting > 0:
 		return owner{as: unnamed}
@@ -259,6 +260,7 @@ func (c *calls) find(id wire.ID) *stream {
 	if len(id) == 0 {
 		return nil
 	}
+	id = id.Key()
 	if s := c.byID[string(id)]; s != nil {
 		return s
 	}

@@ -258,6 +258,9 @@ func (l *callPipeline) slot(id wire.ID) *pipelineSlot {
 		return nil
 	}
 	n, ok := number(id)
+	if !ok {
+		n, ok = number(id.Key())
+	}
 	if at := l.place(n); ok && at.call != nil && at.id == n {
 		return at
 	}

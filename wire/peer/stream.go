@@ -19,6 +19,7 @@ type stream struct {
 
 	op        dialect.Op
 	id        string        // the request's id, or ""
+	key       string        // the key of id in the tables of calls
 	token     string        // the token of the stream that the response opened; valid only if named is set
 	named     bool          // whether token is valid
 	follows   bool          // whether this is a watch of the stream with this token, which has no request
@@ -139,7 +140,7 @@ func (s *stream) Cancel(ctx context.Context) error {
 	}
 	s.box.Drop()
 	goodbye := p.leaveStreamLocked(s, io.EOF, true)
-	if s.op.Kind == dialect.Subscribe && s.id != "" && p.calls.abandoned[s.id] == s {
+	if s.op.Kind == dialect.Subscribe && s.id != "" && p.calls.abandoned[s.key] == s {
 		s.late = make(chan struct{})
 	}
 	p.mu.Unlock()
@@ -234,7 +235,7 @@ func (p *Peer) sendControlLocked(op dialect.Op, await bool) (*stream, bool) {
 			s.oneAnswer, o.call = true, s
 			p.registerLocked(s, msg)
 		} else {
-			s.id = string(msg.ID)
+			s.setID(msg.ID)
 			p.calls.abandon(s)
 		}
 	}

@@ -39,11 +39,68 @@ func Equal(a, b []byte) bool {
 	return false // equal literals have equal bytes
 }
 
+// Canonical returns the same bytes for all spellings of a string, such as "é" and "\u00e9", or of a number, such as 1 and
+// 1.0. From an object or an array it only removes the blanks. If val is a short integer or an ASCII string without escapes,
+// it returns val itself and allocates nothing.
+func Canonical(val []byte) []byte {
+	if isPlain(val) {
+		return val
+	}
+	switch Type(val) {
+	case 's':
+		if text, ok := Text(val); ok {
+			return AppendQuoted(make([]byte, 0, len(val)), text)
+		}
+	case 'n':
+		if d, ok := parseDecimal(val); ok {
+			return d.append(make([]byte, 0, len(val)+2))
+		}
+	case 'o', 'a':
+		return Minify(make([]byte, 0, len(val)), val)
+	}
+	return val
+}
+
+// maxPlain is the number of digits up to which Canonical writes an integer without an exponent.
+const maxPlain = 20
+
+// isPlain reports whether val is an integer of at most maxPlain digits or an ASCII string without escapes.
+func isPlain(val []byte) bool {
+	if len(val) > 0 && val[0] == '"' {
+		return IsASCII(val) && bytes.IndexByte(val, '\\') < 0
+	}
+	if len(val) > maxPlain || len(val) > 1 && val[0] == '0' {
+		return false
+	}
+	for _, c := range val {
+		if c-'0' > 9 { // not a digit; smaller bytes wrap around
+			return false
+		}
+	}
+	return true
+}
+
 // A decimal is a number 0.digits × 10^exp, where digits has no zeros at either end.
 type decimal struct {
 	negative bool
 	digits   []byte
 	exp      int64
+}
+
+// append appends d to b, as an integer if it is one of at most maxPlain digits.
+func (d decimal) append(b []byte) []byte {
+	if d.negative {
+		b = append(b, '-')
+	}
+	zeros := d.exp - int64(len(d.digits))
+	b = append(b, d.digits...)
+	switch {
+	case len(d.digits) == 0:
+		return append(b, '0')
+	case zeros < 0 || d.exp > maxPlain:
+		return strconv.AppendInt(append(b, 'e'), zeros, 10)
+	}
+	return append(b, "00000000000000000000"[:zeros]...)
 }
 
 // parseDecimal returns false if the exponent does not fit into 48 bits. Such numbers are equal only if their texts are

@@ -206,3 +206,45 @@ func checkText(t *testing.T, b []byte, valid bool) {
 		}
 	}
 }
+
+// The first spelling of each line is the canonical form of all of them.
+func TestCanonical(t *testing.T) {
+	for _, same := range [][]string{
+		{`1`, `1.0`, `10e-1`, `1e0`, `0.1E+1`},
+		{`0`, `-0`, `0.00`, `0e7`},
+		{`100`, `1e2`, `100.0`},
+		{`-100`, `-1e2`, `-100.0`},
+		{`15e-1`, `1.5`, `1.50`},
+		{`99999999999999999999`, `99999999999999999999.0`},
+		{`1e20`, `100000000000000000000`, `1E+20`},
+		{`9007199254740993`, `9007199254740993.0`},
+		{`1e999999999999999999999`},
+		{`1e99999999999`, `10e99999999998`},
+		{`"é"`, `"\u00e9"`, `"\u00E9"`},
+		{`"a/b"`, `"a\/b"`, `"a\u002fb"`},
+		{`"\u2028"`, "\"\u2028\""},
+		{`"😀"`, `"\ud83d\ude00"`},
+		{`"\"\\\n\u0000"`, `"\u0022\u005c\u000A\u0000"`},
+		{`""`},
+		{`"1"`},
+		{`"1.0"`},
+		{`null`},
+		{`{"a":[1,"x y"]}`, "{ \"a\" : [1,\n \"x y\"] }"},
+		{`[]`, `[ ]`},
+		{`01`},
+		{``},
+		{"\x005"},
+	} {
+		for _, one := range same {
+			if got := string(Canonical([]byte(one))); got != same[0] {
+				t.Errorf("Canonical(%s) = %s, want %s", one, got, same[0])
+			}
+		}
+	}
+	for _, usual := range []string{`7`, `12345678901234567890`, `"6f9619ff-8b86-d011-b42d-00cf4fc964ff"`} {
+		id := []byte(usual)
+		if n := testing.AllocsPerRun(100, func() { _ = Canonical(id) }); n != 0 || &Canonical(id)[0] != &id[0] {
+			t.Errorf("Canonical(%s) allocates", usual)
+		}
+	}
+}

@@ -52,7 +52,7 @@ func (l *lanes) take(msg []byte) (to *recorder.Conn, free func()) {
 	parts, _ := match.Elements(&l.shape, msg)
 	for _, part := range parts {
 		if p := match.Parse(&l.shape, part, true); p.Kind == wire.Request {
-			ids = append(ids, p.ID.String())
+			ids = append(ids, p.ID.Key().String())
 		}
 	}
 	l.mu.Lock()

@@ -23,7 +23,7 @@ type rawPipe struct {
 	cond         *sync.Cond
 	queue        []wire.Message
 	size         int             // the total size of queue in bytes
-	openRequests map[string]bool // the ids of the requests that Recv delivers and the user has not answered yet
+	openRequests map[string]bool // the keys of the ids of the requests that Recv delivers and the user has not answered yet
 	ended        bool            // no more messages will arrive
 	draining     bool            // the user will send nothing more
 	err          error           // why the pipe ended before the conversation did, or nil
@@ -55,7 +55,7 @@ func (r *rawPipe) push(l *link, m wire.Message) bool {
 	r.size += len(m.Raw)
 	r.cond.Broadcast()
 	if m.Kind == wire.Request {
-		wire.Put(&r.openRequests, string(m.ID), true)
+		wire.Put(&r.openRequests, string(m.ID.Key()), true)
 		if r.draining {
 			r.reject(l)
 		}
@@ -201,13 +201,13 @@ func (r *rawPipe) isDraining() bool {
 func (r *rawPipe) has(id wire.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.openRequests[string(id)]
+	return r.openRequests[string(id.Key())]
 }
 
 func (r *rawPipe) answered(id wire.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.openRequests, string(id))
+	delete(r.openRequests, string(id.Key()))
 }
 
 // unanswered records why a response will not arrive.

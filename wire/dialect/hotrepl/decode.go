@@ -81,15 +81,15 @@ func (c *codec) classify(m *wire.Message) {
 // isOwn reports whether the client sent a message with that id. last means that the response is the last one. The codec
 // then forgets the message.
 func (c *codec) isOwn(id wire.ID, last bool) bool {
-	m := c.sent[string(id)]
+	m := c.sent[string(id.Key())]
 	if last || m.raw && !m.all {
-		delete(c.sent, string(id))
+		delete(c.sent, string(id.Key()))
 	}
 	return m.raw || strings.HasPrefix(string(id), `"`+c.prefix)
 }
 
 func (c *codec) tick(m *wire.Message) {
-	asked := c.sent[string(m.ID)]
+	asked := c.sent[string(m.ID.Key())]
 	m.Final = string(scan.Get(m.Raw, "final")) == "true"
 	if !c.isOwn(m.ID, m.Final) {
 		m.Final = false
@@ -112,7 +112,7 @@ func (c *codec) tick(m *wire.Message) {
 }
 
 func (c *codec) answer(m *wire.Message) {
-	asked := c.sent[string(m.ID)]
+	asked := c.sent[string(m.ID.Key())]
 	if m.ID == nil || !c.isOwn(m.ID, true) {
 		return
 	}

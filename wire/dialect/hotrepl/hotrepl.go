@@ -139,7 +139,7 @@ func (c *codec) cancel(op dialect.Op) (wire.Message, error) {
 		return wire.Message{}, wire.ErrUnsupported
 	}
 	m := c.request(typeCancel, scan.Pair("targetId", op.OfID), nil)
-	delete(c.sent, string(m.ID))
+	delete(c.sent, string(m.ID.Key()))
 	if op.Of.Kind == dialect.Subscribe {
 		delete(c.sent, string(op.OfID))
 	}
@@ -175,7 +175,7 @@ func (c *codec) own(op dialect.Op) (wire.Message, error) {
 // cancel. A host can send messages of types that clients never send. A cancelled subscription ends at once, because the
 // host sends no further message for it.
 func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
-	id := scan.Get(msg, "id")
+	id := wire.ID(scan.Get(msg, "id"))
 	kind, _ := scan.Text(scan.Get(msg, "type"))
 	m := wire.Message{Kind: wire.Notification, Method: kind, Raw: msg}
 	switch {
@@ -184,8 +184,8 @@ func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 	case c.host:
 		return m, nil
 	case kind == typeCancel:
-		if target := scan.Get(msg, "targetId"); c.sent[string(target)].isWatch() {
-			delete(c.sent, string(target))
+		if target := scan.Get(msg, "targetId"); c.sent[string(scan.Canonical(target))].isWatch() {
+			delete(c.sent, string(scan.Canonical(target)))
 			m.Kind, m.Target = wire.Cancel, wire.ID(target)
 		}
 		return m, nil
@@ -195,9 +195,9 @@ func (c *codec) rawMessage(msg json.RawMessage) (wire.Message, error) {
 		return m, nil
 	}
 	if len(c.sent) < maxSent {
-		c.sent[string(id)] = sent{kind: kind, raw: true, all: number(scan.Get(msg, "limit")) > 0}
+		c.sent[string(id.Key())] = sent{kind: kind, raw: true, all: number(scan.Get(msg, "limit")) > 0}
 	}
-	m.Kind, m.ID = wire.Request, wire.ID(id)
+	m.Kind, m.ID = wire.Request, id
 	return m, nil
 }
 
@@ -206,7 +206,7 @@ func (c *codec) request(kind string, about, extra json.RawMessage) wire.Message 
 	c.last++
 	id := wire.ID(strconv.Quote(c.prefix + strconv.Itoa(c.last)))
 	if len(c.sent) < maxSent {
-		c.sent[string(id)] = sent{kind: kind}
+		c.sent[string(id.Key())] = sent{kind: kind}
 	}
 	b := build(kind).id(id)
 	b.o.Inside(about)

@@ -140,7 +140,7 @@ func (q *queue) over(r *running) {
 func (q *queue) watch(w *watch) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.endWatches(func(o *watch) bool { return o.h == w.h && string(o.msg.ID) == string(w.msg.ID) })
+	q.endWatches(func(o *watch) bool { return o.h == w.h && string(o.msg.ID.Key()) == string(w.msg.ID.Key()) })
 	if len(q.watches) >= maxWatches {
 		return false
 	}
@@ -197,10 +197,10 @@ func (q *queue) drop(h *handler) {
 
 // cancel ends the subscriptions with that id, and cancels running evals and commands with it. It removes and returns
 // the waiting evals, commands and subscriptions with that id.
-func (q *queue) cancel(id []byte) (waiting []task) {
+func (q *queue) cancel(id wire.ID) (waiting []task) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	same := func(m wire.Message) bool { return string(m.ID) == string(id) }
+	same := func(m wire.Message) bool { return string(m.ID.Key()) == string(id.Key()) }
 	for _, r := range q.calls {
 		if same(r.msg) {
 			r.cancel()

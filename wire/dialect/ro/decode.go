@@ -32,23 +32,24 @@ func (c *codec) Decode(raw []byte) ([]wire.Message, bool, error) {
 // response determines whether a response ends its local call or announces further results. keep is false for a response
 // that arrives after the call's return; Decode drops it.
 func (c *codec) response(m *wire.Message) (keep bool) {
-	k := c.calls[string(m.ID)]
+	id := string(m.ID.Key())
+	k := c.calls[id]
 	switch {
-	case k == nil && c.finished.has(m.ID):
+	case k == nil && c.finished.has(id):
 		return false
 	case k == nil:
 		c.answerless(m)
 		return true
 	case m.Err == nil && hasMoreResults(k.kind, k.job, m.Body):
 		k.deferred = true
-		c.note(string(m.ID), c.name(string(m.ID), k, m), k, m)
+		c.note(id, c.name(id, k, m), k, m)
 		return true
 	}
-	c.forget(string(m.ID))
+	c.forget(id)
 	m.Final = true
 	if k.deferred { // this response ends the job, whose followers read items
 		m.Kind = wire.Item
-		c.note(string(m.ID), "", k, m)
+		c.note(id, "", k, m)
 	}
 	return true
 }
@@ -136,7 +137,7 @@ func (c *codec) result(m *wire.Message) {
 
 // claim assigns an item to its call, by request_id or by a place or target that belongs to the call (see codec.name).
 func (c *codec) claim(m *wire.Message, requestID []byte, place, target string) {
-	id := string(requestID)
+	id := string(scan.Canonical(requestID))
 	if c.calls[id] == nil && target != "" {
 		id = c.places[place]
 		if id == "" {
@@ -193,7 +194,7 @@ func (c *codec) forget(id string) {
 // Opened reports whether the first response ends the call. If the call continues, and results arrived before the
 // response, stream is their place.
 func (c *codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
-	k := c.calls[string(resp.ID)]
+	k := c.calls[string(resp.ID.Key())]
 	if k == nil || !hasMoreResults(op.Kind, k.job, resp.Body) {
 		return nil, true
 	}
@@ -219,7 +220,7 @@ type recent struct {
 
 func (r *recent) add(key string) {
 	switch {
-	case len(key) > 1<<10 || r.has([]byte(key)):
+	case len(key) > 1<<10 || r.has(key):
 	case len(r.keys) < maxRecent:
 		r.keys = append(r.keys, key)
 	default:
@@ -228,6 +229,4 @@ func (r *recent) add(key string) {
 	}
 }
 
-func (r *recent) has(key []byte) bool {
-	return slices.ContainsFunc(r.keys, func(k string) bool { return k == string(key) })
-}
+func (r *recent) has(key string) bool { return slices.Contains(r.keys, key) }

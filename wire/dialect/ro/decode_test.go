@@ -18,10 +18,10 @@ func TestRecent(t *testing.T) {
 	}
 	long := strings.Repeat("x", 1<<10)
 	r.add(long + "x")
-	if r.add(long); !r.has([]byte(long)) || r.has([]byte(long+"x")) {
+	if r.add(long); !r.has(long) || r.has(long+"x") {
 		t.Error("the longest key has another length")
 	}
-	if r.has([]byte("0")) || r.has([]byte("1")) || r.has([]byte("2")) || !r.has([]byte("3")) || len(r.keys) != maxRecent {
+	if r.has("0") || r.has("1") || r.has("2") || !r.has("3") || len(r.keys) != maxRecent {
 		t.Errorf("%q", r.keys)
 	}
 }

@@ -56,7 +56,7 @@ func (c *codec) startJob(ctx context.Context, caller dialect.Caller, op dialect.
 		stop()
 		return poll.Of(m.Clone()), nil
 	}
-	have, ok := c.jobs.markRead(string(m.ID))
+	have, ok := c.jobs.markRead(string(m.ID.Key()))
 	if !ok {
 		_ = st.Cancel(life)
 		stop()

@@ -68,10 +68,10 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	switch op.Kind {
 	case dialect.Call, dialect.Notify, dialect.Subscribe:
 	case dialect.Cancel:
-		c.leave(string(op.OfID))
+		c.leave(string(op.OfID.Key()))
 		return wire.Message{}, wire.ErrUnsupported
 	case dialect.Unsubscribe:
-		c.leave(string(op.OfID))
+		c.leave(string(op.OfID.Key()))
 		if op.Unsubscribe == "" {
 			return wire.Message{}, wire.ErrUnsupported
 		}
@@ -99,7 +99,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	if text, ok := targetText(a.Target); ok && a.Resource != "" {
 		k.own = placeOf(strings.TrimSuffix(a.Method, "."+a.Verb), text)
 	}
-	c.calls[string(m.ID)] = k
+	c.calls[string(m.ID.Key())] = k
 	return m, nil
 }
 

@@ -50,7 +50,7 @@ func (c *codec) translate(m *wire.Message) {
 
 // response reads a response. It records the data.kind of an error and the function values in a result.
 func (c *codec) response(m *wire.Message) {
-	delete(c.evals, string(m.ID))
+	delete(c.evals, string(m.ID.Key()))
 	if m.Err == nil {
 		c.refs.hold(m.Body)
 		return

@@ -107,7 +107,7 @@ func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 		return wire.Message{}, wire.NewFault(wire.Usage,
 			word+" needs an id: scomp has no notifications except "+releaseWord, nil)
 	case len(m.ID) > 0 && word == evalWord:
-		c.evals[string(m.ID)] = true
+		c.evals[string(m.ID.Key())] = true
 	case word == releaseWord:
 		c.refs.drop(scan.Get(m.Raw, "params"))
 	}
@@ -120,7 +120,7 @@ func (c *codec) eval(op dialect.Op) (wire.Message, error) {
 	}
 	m, err := c.request(dialect.Call, evalWord, evalWord, scan.Pair("code", scan.AppendQuoted(nil, op.Code)))
 	if err == nil {
-		c.evals[string(m.ID)] = true
+		c.evals[string(m.ID.Key())] = true
 	}
 	return m, err
 }

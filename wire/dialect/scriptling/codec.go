@@ -96,7 +96,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 	case dialect.Raw:
 		return c.raw(op)
 	case dialect.Cancel:
-		c.over(string(op.OfID))
+		c.over(string(op.OfID.Key()))
 		return wire.Message{}, wire.ErrUnsupported
 	case dialect.Call, dialect.Notify:
 	default:
@@ -137,7 +137,7 @@ func (c *codec) Encode(op dialect.Op) (wire.Message, error) {
 func (c *codec) raw(op dialect.Op) (wire.Message, error) {
 	m, err := c.Codec.Encode(op)
 	if err == nil && m.Kind == wire.Request {
-		c.calls[string(m.ID)] = &call{}
+		c.calls[string(m.ID.Key())] = &call{}
 	}
 	return m, err
 }
@@ -161,7 +161,7 @@ func (c *codec) register(id wire.ID, r request) {
 			c.calling(k.back, true)
 		}
 	}
-	c.calls[string(id)] = k
+	c.calls[string(id.Key())] = k
 }
 
 // over removes a call and its callbacks, whose ids are valid only during the call.

@@ -136,13 +136,13 @@ func TestResults(t *testing.T) {
 
 // A response whose id has another type fails the call.
 func TestIDOfAnotherType(t *testing.T) {
-	for _, id := range []string{`"1"`, `1.0`, `1.00`} {
+	for _, id := range []string{`"1"`, `"1.0"`, `"1.00"`} {
 		m := decoded(t, calling(t, dialect.Op{Method: "f"}), `{"jsonrpc":"2.0","id":`+id+`,"result":null}`)
 		if m.Kind != wire.Invalid || string(m.ID) != "1" || !strings.Contains(string(m.Err.Data), "was returned as") {
 			t.Errorf("%s: %+v", id, m)
 		}
 	}
-	for _, id := range []string{`2`, `"x"`, `1.5`, `null`, `-1`} {
+	for _, id := range []string{`2`, `"x"`, `1.0`, `10e-1`, `1.5`, `null`, `-1`} {
 		if m := decoded(t, calling(t, dialect.Op{Method: "f"}), `{"jsonrpc":"2.0","id":`+id+`,"result":null}`); m.Kind != wire.Response {
 			t.Errorf("%s: %+v", id, m)
 		}

@@ -62,7 +62,7 @@ func isEmptyBatch(m *wire.Message) bool {
 
 // response reads the response to a local call.
 func (c *codec) response(m *wire.Message) {
-	k := c.calls[string(m.ID)]
+	k := c.calls[string(m.ID.Key())]
 	if k == nil && c.o.OneWay && len(c.calls) == 1 && !c.batch { // over HTTP, a reply's id does not matter
 		for id, only := range c.calls {
 			m.ID, k = wire.ID(id), only
@@ -72,7 +72,7 @@ func (c *codec) response(m *wire.Message) {
 		c.mistaken(m)
 		return
 	}
-	c.over(string(m.ID))
+	c.over(string(m.ID.Key()))
 	m.Final = true
 	if m.Err != nil || k.values {
 		return

@@ -198,7 +198,7 @@ func (t *Requests) Taken(ids ...wire.ID) (all []*Request) {
 	return all
 }
 
-func (r *Request) has(id wire.ID) bool { return string(r.Msg.ID) == string(id) }
+func (r *Request) has(id wire.ID) bool { return string(r.Msg.ID.Key()) == string(id.Key()) }
 
 // End cancels the handlers of requests with this id, and reports whether there were any.
 func (t *Requests) End(id wire.ID) (found bool) {

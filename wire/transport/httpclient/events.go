@@ -103,7 +103,7 @@ func (e *eventsConn) setAddress(text []byte) bool {
 
 // deliver passes a message to the request whose response it is, or else to Recv.
 func (e *eventsConn) deliver(msg []byte) {
-	if id := scan.Get(msg, "id"); id != nil && scan.Get(msg, "method") == nil {
+	if id := wire.ID(scan.Get(msg, "id")).Key(); id != nil && scan.Get(msg, "method") == nil {
 		e.mu.Lock()
 		a := e.waiting[string(id)]
 		delete(e.waiting, string(id))
@@ -119,7 +119,7 @@ func (e *eventsConn) deliver(msg []byte) {
 
 // exchange posts a message. If the message is a request, exchange waits for the response.
 func (e *eventsConn) exchange(ctx context.Context, msg []byte, recv func([]byte)) error {
-	id := scan.Get(msg, "id")
+	id := wire.ID(scan.Get(msg, "id")).Key()
 	a := &awaited{recv, make(chan struct{})}
 	if id != nil && scan.Get(msg, "method") != nil {
 		e.mu.Lock()

@@ -96,8 +96,9 @@ func (c *sessionConn) SendAbout(request wire.ID, msg []byte) error { return c.ro
 func (c *sessionConn) NoAnswer(request wire.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s := c.owing(string(request)); s != nil {
-		s.settle(string(request))
+	id := string(request.Key())
+	if s := c.owing(id); s != nil {
+		s.settle(id)
 	}
 }
 
@@ -112,7 +113,7 @@ func (c *sessionConn) route(request wire.ID, msg []byte) error {
 			return nil // no client waits for the message, or the client has received an empty response
 		}
 	case len(request) > 0:
-		s = c.owing(string(request))
+		s = c.owing(string(request.Key()))
 		fallthrough
 	default:
 		s = c.carrier(s)

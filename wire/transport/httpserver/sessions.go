@@ -144,8 +144,8 @@ func (s *sessions) forget(c *sessionConn) {
 	s.divideLocked()
 }
 
-// requestsOf returns the ids of the requests in a message or in an array of messages. ok is false if there is anything
-// other than requests, notifications and responses.
+// requestsOf returns the keys of the ids (see wire.ID) of the requests in a message or in an array of messages. ok is false
+// if there is anything other than requests, notifications and responses.
 func requestsOf(msg []byte) (ids []string, ok bool) {
 	if scan.Valid(msg, wire.DefaultMaxDepth) != nil {
 		return nil, false
@@ -160,17 +160,17 @@ func requestsOf(msg []byte) (ids []string, ok bool) {
 		case method == nil && scan.Get(m, "result") == nil && scan.Get(m, "error") == nil, method != nil && scan.Type(method) != 's':
 			return nil, false
 		case method == nil, id == nil: // a response or a notification
-		case kind != 's' && kind != 'n' || slices.Contains(ids, string(id)):
+		case kind != 's' && kind != 'n' || slices.Contains(ids, string(scan.Canonical(id))):
 			return nil, false
 		default:
-			ids = append(ids, string(id))
+			ids = append(ids, string(scan.Canonical(id)))
 		}
 		ok = true
 	}
 	return ids, ok
 }
 
-// answersOf returns the ids of the requests to which a message or an array of messages responds.
+// answersOf returns the keys of the ids of the requests to which a message or an array of messages responds.
 func answersOf(msg []byte) (ids []string) {
 	if scan.Type(msg) == 'a' {
 		for m := range scan.Elements(msg) {
@@ -179,7 +179,7 @@ func answersOf(msg []byte) (ids []string) {
 		return ids
 	}
 	if id := scan.Get(msg, "id"); id != nil && scan.Get(msg, "method") == nil {
-		return []string{string(id)}
+		return []string{string(scan.Canonical(id))}
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func (c *Codec) encode(op dialect.Op) (wire.Message, error) {
 			return c.cancel(op)
 		}
 	case dialect.Unsubscribe:
-		switch s := c.calls[string(op.OfID)]; {
+		switch s := c.calls[string(op.OfID.Key())]; {
 		case s != nil && s.rule != nil:
 			return c.unsubscribe(op, s)
 		case s != nil && s.works(): // an Unsubscribe does not end work
@@ -184,7 +184,7 @@ func (c *Codec) send(op dialect.Op, s *call) (wire.Message, error) {
 	if len(c.calls) >= maxCalls {
 		clear(c.calls)
 	}
-	c.calls[string(s.id)] = s
+	c.calls[string(s.id.Key())] = s
 	return m, nil
 }
 

@@ -75,7 +75,7 @@ func (c *Codec) message(m *wire.Message) error {
 		}
 		*m = was
 	case wire.Request:
-		delete(c.dropped, string(m.ID))
+		delete(c.dropped, string(m.ID.Key()))
 		c.early(m)
 		if cancel := c.d.Page.Cancel; cancel != nil && cancel.Call != "" && m.Method == cancel.Call && m.Err == nil {
 			c.out = append(c.out, *m) // the message is itself a request
@@ -102,7 +102,7 @@ func (c *Codec) response(m *wire.Message) error {
 	if err := c.ownAnswer(m); err != nil {
 		return err
 	}
-	s := c.calls[string(m.ID)]
+	s := c.calls[string(m.ID.Key())]
 	if s == nil {
 		c.out = append(c.out, *m)
 		return nil

@@ -15,7 +15,7 @@ import (
 // cancel returns the message that cancels a call.
 func (c *Codec) cancel(op dialect.Op) (wire.Message, error) {
 	rule := c.d.Page.Cancel
-	s := c.calls[string(op.OfID)]
+	s := c.calls[string(op.OfID.Key())]
 	if op.Of == nil || len(op.OfID) == 0 || s == nil {
 		return wire.Message{}, wire.ErrUnsupported
 	}
@@ -63,7 +63,7 @@ func (c *Codec) unsubscribe(op dialect.Op, s *call) (wire.Message, error) {
 }
 
 func (c *Codec) forget(s *call) {
-	delete(c.calls, string(s.id))
+	delete(c.calls, string(s.id.Key()))
 	if s.companion != nil {
 		s.companion.Over()
 		s.companion = nil
@@ -106,7 +106,7 @@ func (c *Codec) cancelled(m *wire.Message) {
 	if c.dropped == nil || len(c.dropped) >= most {
 		c.dropped = map[string]bool{}
 	}
-	c.dropped[string(target)] = true
+	c.dropped[string(scan.Canonical(target))] = true
 }
 
 // mark is a value that placeOf finds.

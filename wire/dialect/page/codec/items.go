@@ -87,7 +87,7 @@ func (c *Codec) show(s *call, item *wire.Message, vals func(name string) json.Ra
 // itemOf appends an item that contains the id of its call. If the call has opened a stream, the dialect file selects the
 // value for the user.
 func (c *Codec) itemOf(m *wire.Message) error {
-	s := c.calls[string(m.ID)]
+	s := c.calls[string(m.ID.Key())]
 	if s == nil {
 		c.out = append(c.out, *m)
 		return nil

@@ -63,7 +63,7 @@ func (c *Codec) leavesBy(method string) bool {
 
 // Opened returns the stream that a response opens, according to the dialect file or otherwise according to its base.
 func (c *Codec) Opened(op dialect.Op, resp wire.Message) (stream wire.ID, final bool) {
-	if s := c.calls[string(resp.ID)]; s != nil && s.stream != nil {
+	if s := c.calls[string(resp.ID.Key())]; s != nil && s.stream != nil {
 		return s.stream, false
 	}
 	return c.Codec.Opened(op, resp)
@@ -75,7 +75,7 @@ const cancelled = "-32800"
 // Reply encodes one event of the answer to req. If the peer has cancelled the request, and the dialect file has
 // cancel.answer, that is the code of the error response. If it is not a code, Reply returns no message.
 func (c *Codec) Reply(req wire.Message, ev wire.Event) ([][]byte, error) {
-	if len(c.dropped) > 0 && c.dropped[string(req.ID)] {
+	if len(c.dropped) > 0 && c.dropped[string(req.ID.Key())] {
 		code, ok := c.d.Page.Cancel.Answer.(int64)
 		if !ok {
 			return nil, nil

@@ -204,7 +204,7 @@ func (c *Codec) noteOwn(m *wire.Message) {
 		return
 	}
 	if step := c.own.step.Load(); step != nil && step.Call == m.Method && len(m.ID) > 0 {
-		c.own.id = m.ID.Clone()
+		c.own.id = m.ID.Key().Clone()
 	}
 	for i := range c.d.Page.Leave {
 		step := &c.d.Page.Leave[i]
@@ -235,7 +235,7 @@ func (c *Codec) isTaken(step any) bool {
 
 // ownAnswer keeps the values of a step from the response to the user's call.
 func (c *Codec) ownAnswer(m *wire.Message) error {
-	if len(c.own.id) == 0 || string(m.ID) != string(c.own.id) {
+	if len(c.own.id) == 0 || string(m.ID.Key()) != string(c.own.id) {
 		return nil
 	}
 	c.own.id = nil
