@@ -19,7 +19,7 @@ type thread struct {
 
 type openCall struct {
 	dir    wire.Direction
-	id     string
+	key    string // of its id
 	name   string
 	number int
 	depth  int
@@ -46,7 +46,7 @@ func (t *thread) place(row *Row) {
 	switch row.Kind {
 	case Call:
 		row.Depth = t.inside(row.Dir)
-		t.open = append(t.open, openCall{row.Dir, row.ID, row.Name, row.Number, row.Depth, row.Time})
+		t.open = append(t.open, openCall{row.Dir, row.key(), row.Name, row.Number, row.Depth, row.Time})
 		if len(t.open) > maxOpen {
 			t.open = t.open[1:]
 		}
@@ -73,8 +73,12 @@ func (t *thread) inside(dir wire.Direction) int {
 
 // call returns the position of the oldest open call in the other direction that has the id of row, or -1.
 func (t *thread) call(row *Row) int {
-	return slices.IndexFunc(t.open, func(c openCall) bool { return c.dir != row.Dir && c.id == row.ID })
+	key := row.key()
+	return slices.IndexFunc(t.open, func(c openCall) bool { return c.dir != row.Dir && c.key == key })
 }
+
+// key returns the key of the row's id.
+func (row *Row) key() string { return wire.ID(row.ID).Key().String() }
 
 // answer finds the call of a response. A second response to a call is an item of the call, because some servers stream in this way.
 func (t *thread) answer(row *Row) {
@@ -83,11 +87,11 @@ func (t *thread) answer(row *Row) {
 		t.open = slices.Delete(t.open, i, i+1)
 		row.belongsTo(c)
 		row.Took = row.Time - c.time
-		t.remember(callKey(c.dir, c.id), c)
+		t.remember(callKey(c.dir, c.key), c)
 		if named := streamNamed(row.Body); named != "" {
 			t.remember(streamKey(row.Dir, named), c)
 		}
-	} else if c, ok := t.done[callKey(1-row.Dir, row.ID)]; ok && row.ID != "" {
+	} else if c, ok := t.done[callKey(1-row.Dir, row.key())]; ok && row.ID != "" {
 		row.Kind = Item
 		row.belongsTo(c)
 	} else {

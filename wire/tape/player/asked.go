@@ -19,8 +19,8 @@ type asked struct {
 
 // A retired is a local request to which all recorded responses have arrived.
 type retired struct {
-	id string
-	i  int32
+	key string // of its id
+	i   int32
 }
 
 // maxRetired limits the number of these requests that the engine stores.
@@ -28,14 +28,14 @@ const maxRetired = 1000
 
 // retire records that all responses to the request at, which was sent with this id, have arrived.
 func (e *engine) retire(id wire.ID, i int32) {
-	e.retired = append(e.retired, retired{string(id), i})
+	e.retired = append(e.retired, retired{string(id.Key()), i})
 	if len(e.retired) <= maxRetired {
 		return
 	}
 	oldest := e.retired[0]
 	e.retired = e.retired[1:]
-	if at, ok := e.asked[oldest.id]; ok && at.i == oldest.i && !at.p.asked[at.i] {
-		delete(e.asked, oldest.id)
+	if at, ok := e.asked[oldest.key]; ok && at.i == oldest.i && !at.p.asked[at.i] {
+		delete(e.asked, oldest.key)
 	}
 }
 
@@ -102,7 +102,7 @@ func (e *engine) repeat(c *conn, at asked) {
 	msg, err := at.p.outgoing(at.i, nil)
 	if err == nil {
 		msg = at.renumbered(msg, at.poll.times)
-		e.asked[string(match.IDOf(at.p.rules.Shape(), msg))] = at
+		e.asked[string(match.IDOf(at.p.rules.Shape(), msg).Key())] = at
 		e.carry(c, at.p, at.i, msg)
 	}
 	e.send(c, msg, at.p.track.Binary(at.i), err)
@@ -119,6 +119,6 @@ func (at asked) renumbered(msg []byte, times int) []byte {
 
 // pending reports whether the local request with this id is waiting for its response.
 func (e *engine) pending(id wire.ID) bool {
-	at, ok := e.asked[string(id)]
+	at, ok := e.asked[string(id.Key())]
 	return ok && at.p.asked[at.i]
 }

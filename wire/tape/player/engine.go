@@ -32,7 +32,7 @@ type engine struct {
 	conns      map[*conn]bool
 	current    *conn // the connection on which all messages except responses are sent
 	cursors    []*cursor
-	asked      map[string]asked // local requests, by the id with which they were sent
+	asked      map[string]asked // local requests, by the key of the id with which they were sent
 	retired    []retired        // oldest first; with it, further responses can be assigned to their requests
 	posted     chan error       // receives a value when a POST has ended that blocked all others
 	posting    int              // how many such POSTs are pending
@@ -214,7 +214,7 @@ func (e *engine) take(c *conn, msg []byte, to wire.ID) {
 // receive handles one message.
 func (e *engine) receive(c *conn, parsed match.Parsed, msg []byte, json bool, b *batch) {
 	if parsed.Kind == wire.Response {
-		if at, ok := e.asked[string(parsed.ID)]; ok {
+		if at, ok := e.asked[string(parsed.ID.Key())]; ok {
 			e.answer(c, at, parsed.ID, msg)
 			return
 		}

@@ -168,7 +168,7 @@ func (e *engine) mark(p *play, i int32) ([]byte, error) {
 			msg = at.renumbered(msg, times)
 			id = match.IDOf(p.rules.Shape(), msg)
 		}
-		e.asked[string(id)] = at
+		e.asked[string(id.Key())] = at
 		p.asked[i] = true
 	}
 	return msg, nil

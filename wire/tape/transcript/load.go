@@ -176,7 +176,7 @@ func (l *loader) parse(e *Entry, line *tape.Line, msg []byte) (p match.Parsed) {
 
 // link finds the request to which the next entry e is the response. It also stores the names on the line.
 func (k *loading) link(e *Entry, seed maphash.Seed, line *tape.Line, p match.Parsed) error {
-	i, id := int32(k.Len()), maphash.Bytes(seed, p.ID)
+	i, id := int32(k.Len()), maphash.Bytes(seed, p.ID.Key())
 	switch own, ok := k.named[line.Re]; {
 	case line.Re != "" && (!ok || k.Entry(own).Dir == e.Dir):
 		return fmt.Errorf(`"re" is %q, but no earlier line of the other side has this name`, line.Re)

@@ -22,7 +22,7 @@ type Posts struct {
 	receiving      sync.WaitGroup // waits until the end of the server's messages is on the tape
 
 	mu        sync.Mutex
-	wait      map[string]*post // the POST of each request that has no response yet, by id
+	wait      map[string]*post // the POST of each request that has no response yet, by the key of the id
 	last      *post            // receives messages that do not belong to any request
 	open      map[string]*post // by the stream that a response may have opened; nil if the client has disconnected
 	left      []*post          // POSTs that ended before all their responses or items arrived, oldest first; at most maxLeft
@@ -35,7 +35,7 @@ type post struct {
 	conn   wire.Conn
 	record wire.Tap
 	ids    []string           // the ids of its requests, in the form in which they were sent to the server
-	was    map[string]wire.ID // the id that the client used, by the id that replaced it because another POST already had the same
+	was    map[string]wire.ID // the id that the client used, by the key of the id that replaced it because another POST already had the same
 	owed   int                // how many responses are missing
 	over   bool
 	queue  [][]byte      // messages that have not been sent yet, or whose sending has not ended
@@ -108,7 +108,7 @@ func (p *Posts) expect(client wire.Conn, msg []byte, record wire.Tap) (*post, []
 		if parsed.Kind != wire.Request {
 			return part
 		}
-		id := parsed.ID.String()
+		id := parsed.ID.Key().String()
 		if p.wait[id] != nil {
 			free := p.free(parsed.ID)
 			id = free.String()
@@ -217,7 +217,7 @@ func (p *Posts) answered(msg []byte) (to *post, own []byte, answered int, opened
 	to = p.last
 	own = p.each(msg, func(part []byte) []byte {
 		parsed := match.Parse(p.rules.Shape(), part, false)
-		id := parsed.ID.String()
+		id := parsed.ID.Key().String()
 		t := p.wait[id]
 		if parsed.Kind != wire.Response || t == nil {
 			return part

@@ -20,8 +20,8 @@ const (
 
 // A connection is the stored state of one connection of a conversation.
 type connection struct {
-	pending  map[string]*fifo[*call] // by sender: the unanswered requests, by id
-	answered map[string]*fifo[*call] // by sender: the answered requests, by id
+	pending  map[string]*fifo[*call] // by sender: the unanswered requests, by the key of the id
+	answered map[string]*fifo[*call] // by sender: the answered requests, by the key of the id
 	bytes    int                     // the total size of the requests whose params are stored
 	kept     *fifo[any]
 	tape     *fifo[any] // values that are kept for all connections of the tape
@@ -63,7 +63,7 @@ func (c *call) view() map[string]any {
 
 // ask stores the request in v, to which a response may follow. In a dialect whose messages have a type, the params are
 // the whole message.
-func (k *connection) ask(v *view, id string, elem any, typed bool) {
+func (k *connection) ask(v *view, key string, elem any, typed bool) {
 	c := &call{n: v.line.Number, at: v.line.Time, from: v.from, method: v.method, id: v.val["id"], elem: elem}
 	msg, _ := v.val["msg"].(map[string]any)
 	if len(v.raw) <= maxParams && k.bytes+len(v.raw) <= maxBytes {
@@ -74,7 +74,7 @@ func (k *connection) ask(v *view, id string, elem any, typed bool) {
 		}
 	}
 	open := k.pending[v.from]
-	before := open.get(id)
+	before := open.get(key)
 	if before != nil && before.cut {
 		k.forget(before)
 		before = nil
@@ -84,19 +84,19 @@ func (k *connection) ask(v *view, id string, elem any, typed bool) {
 		c.same = before.same + 1
 		k.forget(before)
 	}
-	open.put(id, c)
+	open.put(key, c)
 }
 
-// answer returns the request to which the side from responds with id, or nil. In a dialect whose messages have a type,
-// a request can have several answers.
-func (k *connection) answer(from, id string, typed bool) *call {
+// answer returns the request to which the side from responds, or nil. key is the key of its id. In a dialect whose
+// messages have a type, a request can have several answers.
+func (k *connection) answer(from, key string, typed bool) *call {
 	asker := client
 	if from == client {
 		asker = server
 	}
-	c := k.pending[asker].get(id)
+	c := k.pending[asker].get(key)
 	if c == nil {
-		if c = k.answered[asker].get(id); c == nil {
+		if c = k.answered[asker].get(key); c == nil {
 			return nil
 		}
 		again := *c
@@ -112,9 +112,9 @@ func (k *connection) answer(from, id string, typed bool) *call {
 	if !typed {
 		k.forget(c)
 	}
-	k.pending[asker].take(id)
-	k.answered[asker].drop(id)
-	k.answered[asker].put(id, c)
+	k.pending[asker].take(key)
+	k.answered[asker].drop(key)
+	k.answered[asker].put(key, c)
 	return &first
 }
 

@@ -124,11 +124,12 @@ func (k *connection) message(s *dialect.Shape, l *tape.Line, raw []byte, elem an
 	if p.id != "" {
 		v.val["id"], _ = jq.Decode(json.RawMessage(p.id))
 	}
+	key := wire.ID(p.id).Key().String()
 	switch v.kind {
 	case kindRequest:
-		k.ask(v, p.id, elem, s.Typed)
+		k.ask(v, key, elem, s.Typed)
 	case kindResponse:
-		if c := k.answer(v.from, p.id, s.Typed); c != nil {
+		if c := k.answer(v.from, key, s.Typed); c != nil {
 			v.val["request"] = c.view()
 			if !s.Typed {
 				v.method = c.method
@@ -160,7 +161,7 @@ func classify(s *dialect.Shape, raw []byte, fromClient bool) parsed {
 		return parsed{kind: cmp.Or(names[m.Kind], kindOther), id: m.ID.String(), method: m.Method}
 	}
 	method, id := scan.Get(raw, s.Method), scan.Get(raw, s.ID)
-	p := parsed{kind: kindOther, id: string(scan.Compact(nil, id))}
+	p := parsed{kind: kindOther, id: string(id)}
 	p.method, _ = scan.Text(method)
 	null := string(id) == "null"
 	switch {
