@@ -19,7 +19,8 @@ type Deadline struct {
 	end    time.Time // when --timeout ends Ctx, or the zero time
 	every  time.Duration
 
-	paused atomic.Bool // the idle timer is stopped, and Touch does nothing
+	paused   atomic.Bool // the idle timer is stopped, and Touch does nothing
+	received atomic.Bool // the peer has sent a message about the request
 
 	mu        sync.Mutex // guards the fields below
 	idle      *time.Timer
@@ -107,7 +108,13 @@ func (c *Deadline) FirstMessage(d time.Duration) *Deadline {
 	return c
 }
 
-// Touch restarts the idle timer after a message.
+// Received records a message of the peer and restarts the idle timer.
+func (c *Deadline) Received() {
+	c.received.Store(true)
+	c.Touch()
+}
+
+// Touch restarts the idle timer.
 func (c *Deadline) Touch() {
 	if c.paused.Load() {
 		return

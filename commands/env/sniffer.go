@@ -199,7 +199,7 @@ func (h *Sniffer) hint(f *wire.Fault) string {
 	case f.RPC != nil && strings.HasPrefix(f.RPC.Message, "rpc: can't find service ") && h.e.Dialect == all.Default():
 		return h.probing("it may be a Go net/rpc server, whose methods are named Service.Method")
 	case h.stage == connecting || h.stage == afterHandshake && h.e.Spec().Handshake.ServerFirst: // the failure is not that of a response
-	case (f.Kind == wire.Timeout || h.closedByPeer(f)) && len(h.first) == 0 && f.RPC == nil:
+	case (f.Kind == wire.Timeout || h.closedByPeer(f)) && len(h.first) == 0 && !h.cl.received.Load() && f.RPC == nil:
 		if hint := h.e.SilenceHint(); hint != "" {
 			return h.probing(hint)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rpcx/commands/cmdline"
+	"rpcx/wire"
 	"rpcx/wire/endpoint"
 	"rpcx/wire/testkit"
 )
@@ -44,5 +45,22 @@ func TestListen(t *testing.T) {
 				t.Errorf("got %v, want %s", err, tt.better)
 			}
 		})
+	}
+}
+
+// A timeout has the hint that the peer has not responded only if it has sent no message.
+func TestSilence(t *testing.T) {
+	e, err := endpoint.Parse("http://h:1", "")
+	testkit.OK(t, err)
+	run := &Env{Line: &cmdline.CommandLine{Args: []string{"http://h:1"}, Cmd: &cmdline.Command{Name: "call"}}}
+	h := NewSniffer(run, e, NewDeadline(context.Background(), 0, 0))
+	h.stage = afterHandshake
+	late := wire.NewFault(wire.Timeout, "not done", nil)
+	if f := wire.AsFault(h.Explain(late)); f.Hint == "" {
+		t.Error("no hint about a silent peer")
+	}
+	h.cl.Received()
+	if f := wire.AsFault(h.Explain(late)); f.Hint != "" {
+		t.Errorf("the hint %q after a message", f.Hint)
 	}
 }

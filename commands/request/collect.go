@@ -45,7 +45,7 @@ func Collect(ctx context.Context, run *env.Env, conv session.Conversation, idle,
 			}
 			return nil, env.Cause(cl.Ctx, err)
 		}
-		cl.Touch()
+		cl.Received()
 		ev, err := c.classify(cl.Ctx, &ReadOptions{}, conv, nil, &m)
 		if err != nil {
 			return nil, err

@@ -48,7 +48,7 @@ func (c *ResponsePrinter) startNotifications() error {
 
 func (b *notificationPrinter) print(m wire.Message) error {
 	c := b.consumer
-	c.deadline.Touch()
+	c.deadline.Received()
 	ev, err := dialect.EventOf(c.conv, m)
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func (c *ResponsePrinter) cancel(st dialect.Stream) {
 // message handles one message: it classifies, checks, stores and shows it, and may determine the outcome. stop ends the
 // reading.
 func (c *ResponsePrinter) message(m *wire.Message) (stop bool, err error) {
-	c.deadline.Touch()
+	c.deadline.Received()
 	ctx := c.deadline.Ctx
 	ev, err := c.classifier.classify(ctx, &c.ReadOptions, c.conv, c.print, m)
 	if ev == nil || err != nil {

@@ -99,7 +99,7 @@ func (c *ResponsePrinter) trigger(ctx context.Context, method string, st, watch 
 	}
 	err := failed
 	for ; err == nil; _, err = st.Next(ctx) {
-		c.deadline.Touch()
+		c.deadline.Received()
 	}
 	if (c.WatchEnds || opened && err == io.EOF) && ctx.Err() == nil {
 		if err != io.EOF && !errors.Is(err, wire.ErrResponseEnded) {
