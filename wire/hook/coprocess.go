@@ -160,7 +160,7 @@ func (co *coprocess) forget(id int64) {
 // no call causes a warning.
 func (co *coprocess) deliver(line []byte) {
 	v, noJSON := value(line)
-	id, noID := strconv.ParseInt(string(scan.Get(v, "id")), 10, 64)
+	id, noID := strconv.ParseInt(string(scan.Canonical(scan.Get(v, "id"))), 10, 64)
 	co.mu.Lock()
 	answer, known := co.pending[id], noJSON == nil && noID == nil && id > 0 && id <= co.last
 	delete(co.pending, id)

@@ -31,7 +31,7 @@ import (
 //	          (see "match" in rpcx-tape(5)), so that requests may be unknown
 //	about     the output of Set.About
 //	elem      the index of the message in a batch, or null
-//	id        the id, or null
+//	id        the id in its canonical spelling (see wire.ID), or null
 //	method    the method of a request or notification, or of the request that a response
 //	          answers, or null
 //	busy      (requests) whether another request with the same id waits for its response
@@ -121,10 +121,10 @@ func (k *connection) message(s *dialect.Shape, l *tape.Line, raw []byte, elem an
 		return v
 	}
 	v.val["msg"] = msg
-	if p.id != "" {
-		v.val["id"], _ = jq.Decode(json.RawMessage(p.id))
-	}
 	key := wire.ID(p.id).Key().String()
+	if key != "" {
+		v.val["id"], _ = jq.Decode(json.RawMessage(key)) // programs compare ids, too
+	}
 	switch v.kind {
 	case kindRequest:
 		k.ask(v, key, elem, s.Typed)
