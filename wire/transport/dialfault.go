@@ -153,13 +153,16 @@ func explainTLS(f *wire.Fault, err error) string {
 	return ""
 }
 
+// errCertificateRequired has the text of the TLS 1.3 alert.
+var errCertificateRequired = errors.New("tls: certificate required")
+
 // refusedCertificate describes a TLS alert with which the peer has refused the client certificate. It returns "" for
 // other alerts. It compares texts, because crypto/tls does not export the names of alerts.
 func refusedCertificate(alert string) string {
-	alert = strings.TrimPrefix(alert, "tls: ")
-	switch alert {
-	case "certificate required":
+	if alert == errCertificateRequired.Error() {
 		return "the peer requires a client certificate"
+	}
+	switch alert = strings.TrimPrefix(alert, "tls: "); alert {
 	case "bad certificate", "unsupported certificate", "revoked certificate", "expired certificate",
 		"unknown certificate", "unknown certificate authority", "access denied":
 		return "the peer refused the client certificate: " + alert

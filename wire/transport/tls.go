@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 
 	"rpcx/wire"
 	"rpcx/wire/userfile"
@@ -30,6 +31,24 @@ func (t TLS) Client(serverName string) (*tls.Config, error) {
 		cfg.Certificates, err = t.loadPair()
 	}
 	return cfg, err
+}
+
+// NoteRequests records in which handshakes with cfg a server requests a certificate and gets none. It returns a function
+// that replaces the error of such a handshake: the alert of TLS 1.2 for a missing certificate is a general one.
+func NoteRequests(cfg *tls.Config) func(error) error {
+	var requested atomic.Bool
+	if len(cfg.Certificates) == 0 {
+		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			requested.Store(true)
+			return new(tls.Certificate), nil
+		}
+	}
+	return func(err error) error {
+		if op, ok := errors.AsType[*net.OpError](err); ok && requested.Load() && op.Op == "remote error" && op.Err.Error() == "tls: handshake failure" {
+			return &net.OpError{Op: op.Op, Err: errCertificateRequired}
+		}
+		return err
+	}
 }
 
 // Server returns the configuration for a TLS server, which must have a certificate. If CACert is set, clients need a

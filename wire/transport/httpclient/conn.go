@@ -216,7 +216,7 @@ func (h *httpConn) notAnswered(ctx context.Context, reached, ended bool, err err
 	if ended && transport.NotHTTP(err) != "" {
 		err = io.ErrUnexpectedEOF
 	}
-	f := transport.DialFault(ctx, h.Where, h.c.ConnectTimeout, err)
+	f := h.Fault(ctx, err)
 	if !reached || f.Kind != wire.Unreachable || wire.AsFault(err) != nil {
 		return f
 	}

@@ -26,7 +26,8 @@ type Dialer struct {
 	Header     http.Header // a copy
 	HostHeader string      // the value of the Host header; if "", the host of the URL
 	tls        *tls.Config
-	transport  *http.Transport // below the client that Client has returned
+	explain    func(error) error // replaces the error of a TLS handshake
+	transport  *http.Transport   // below the client that Client has returned
 }
 
 func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
@@ -61,8 +62,16 @@ func NewDialer(a transport.Address, c transport.Config) (*Dialer, error) {
 	}
 	setDefault(d.Header, "User-Agent", "rpcx")
 	var err error
-	d.tls, err = c.TLS.Client("")
-	return d, err
+	if d.tls, err = c.TLS.Client(""); err != nil {
+		return nil, err
+	}
+	d.explain = transport.NoteRequests(d.tls)
+	return d, nil
+}
+
+// Fault returns the Fault for a request that has no response.
+func (d *Dialer) Fault(ctx context.Context, err error) *wire.Fault {
+	return transport.DialFault(ctx, d.Where, d.c.ConnectTimeout, d.explain(err))
 }
 
 // Client returns an http.Client that has connections of its own. wrap, which may be nil, wraps each connection. The

@@ -81,7 +81,7 @@ func (r *Relay) unreached(w http.ResponseWriter, req *http.Request, err error) e
 	if req.Context().Err() != nil {
 		return nil
 	}
-	return transport.DialFault(req.Context(), r.d.Where, r.d.c.ConnectTimeout, err)
+	return r.d.Fault(req.Context(), err)
 }
 
 // unseen returns the Fault for a body that was forwarded although rpcx could not decode it.

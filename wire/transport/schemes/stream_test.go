@@ -136,6 +136,45 @@ func TestUnixDialWaitsForAFullQueue(t *testing.T) {
 	dialed(t, "unix:"+path, transport.Config{})
 }
 
+// A TLS 1.2 server that requires a client certificate says only "handshake failure". One that merely requests a certificate serves
+// clients without one.
+func TestTLS12ClientCertificates(t *testing.T) {
+	server, client, _ := certified(t)
+	pair, err := tls.LoadX509KeyPair(server.Cert, server.Key)
+	testkit.OK(t, err)
+	for _, scheme := range []string{"tls", "wss", "https"} {
+		for _, auth := range []tls.ClientAuthType{tls.RequireAnyClientCert, tls.RequestClientCert} {
+			far, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}, MaxVersion: tls.VersionTLS12, ClientAuth: auth})
+			testkit.OK(t, err)
+			defer far.Close()
+			go func() {
+				for {
+					conn, err := far.Accept()
+					if err != nil {
+						return
+					}
+					if conn.(*tls.Conn).Handshake() != nil {
+						io.Copy(io.Discard, conn.(*tls.Conn).NetConn()) // because unread bytes reset the connection, and the alert would be lost
+					}
+					conn.Close()
+				}
+			}()
+			c, err := dial(t.Context(), scheme+"://"+far.Addr().String(), transport.Config{TLS: client})
+			if err == nil {
+				defer c.Close()
+				if err = c.Send([]byte("[1]")); err == nil {
+					_, err = c.Recv()
+				}
+			}
+			if auth == tls.RequireAnyClientCert {
+				wantFault(t, err, wire.Auth, "requires a client certificate", "--cert")
+			} else if f := wire.AsFault(err); f != nil && f.Kind == wire.Auth {
+				t.Errorf("%s: a certificate is optional: %v", scheme, err)
+			}
+		}
+	}
+}
+
 func TestTLSClientCertificates(t *testing.T) {
 	server, client, a := certified(t)
 	server.CACert = a.File

@@ -68,10 +68,11 @@ func connectStream(ctx context.Context, a transport.Address, c transport.Config)
 	if err != nil {
 		return nil, err
 	}
+	explain := transport.NoteRequests(cfg)
 	secure, began := tls.Client(&tlsSocket{Conn: conn}, cfg), time.Now()
 	if err := secure.HandshakeContext(ctx); err != nil {
 		_ = conn.Close()
-		return nil, err
+		return nil, explain(err)
 	}
 	c.Watch.Secured("", secure.ConnectionState(), !cfg.InsecureSkipVerify, time.Since(began))
 	return secure, nil

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"strings"
-	"time"
 
 	"github.com/coder/websocket"
 
@@ -41,7 +40,7 @@ func Dial(ctx context.Context, a transport.Address, c transport.Config) (wire.Co
 	opts.Subprotocols = takeSubprotocols(d.Header, c.Subprotocols)
 	ws, resp, err := websocket.Dial(bounded, d.URL, opts)
 	if err != nil {
-		return nil, notUpgraded(ctx, d, c.ConnectTimeout, under, resp, err)
+		return nil, notUpgraded(ctx, d, under, resp, err)
 	}
 	if len(opts.Subprotocols) > 0 && !c.SubprotocolOptional && ws.Subprotocol() == "" {
 		c.Warnf("%s: the peer chose none of the offered subprotocols: %s", d.Where, strings.Join(opts.Subprotocols, ", "))
@@ -68,13 +67,13 @@ func takeSubprotocols(h http.Header, offered []string) []string {
 
 // notUpgraded returns why there is no WebSocket: there was no connection, the response was another one, or the upgrade
 // was not valid. under is the connection, or nil.
-func notUpgraded(ctx context.Context, d *httpclient.Dialer, limit time.Duration, under net.Conn, resp *http.Response, err error) error {
+func notUpgraded(ctx context.Context, d *httpclient.Dialer, under net.Conn, resp *http.Response, err error) error {
 	switch {
 	case resp == nil || wire.AsFault(err) != nil:
 		if n, ok := transport.Layer[*wsNet](under); ok && n.failed() != nil && transport.NotHTTP(err) != "" {
 			err = io.ErrUnexpectedEOF // the response was cut off
 		}
-		return transport.DialFault(ctx, d.Where, limit, err)
+		return d.Fault(ctx, err)
 	case resp.StatusCode == http.StatusSwitchingProtocols:
 		return wire.NewFault(wire.Protocol, fmt.Sprintf("%s: bad handshake: %v", d.Where, transport.Root(err)), err)
 	}
