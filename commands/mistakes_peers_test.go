@@ -73,7 +73,7 @@ func mistakenPeers(t *testing.T, dir string) map[string]string {
 				writeMessage(c, "line", fmt.Sprintf(`{"id":%s,"result":null,"error":"rpc: can't find service %s"}`, m.ID, m.Method))
 			}
 		},
-		"SPELT": func(c net.Conn) { // returns the id as another type
+		"SPELT": func(c net.Conn) { // returns the id as another type, or as the same number in another form
 			for m := range messages(c, "line") {
 				id := map[string]string{"asText": `"` + string(m.ID) + `"`, "asFloat": string(m.ID) + ".0"}[m.Method]
 				writeMessage(c, "line", fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":"answered"}`, id))
