@@ -72,6 +72,7 @@ var authOptions = []string{
 	"norefresh",      // tokens cannot be refreshed
 	"norevocation",   // tokens cannot be revoked
 	"type",           // the token_type in responses
+	"silent",         // requests to refresh a token get no response
 }
 
 func oauthCommand(ts *testscript.TestScript, _ bool, args []string) {
@@ -375,6 +376,10 @@ func (s *authServer) authenticate(r *http.Request) (id, method string) {
 func (s *authServer) grant(w http.ResponseWriter, r *http.Request) {
 	id, method := s.authenticate(r)
 	s.note("token %s %s", method, formText(r.Form))
+	if s.has("silent") && r.Form.Get("grant_type") == "refresh_token" {
+		<-r.Context().Done()
+		return
+	}
 	fail := func(code string) { reply(w, http.StatusBadRequest, map[string]string{"error": code}) }
 	if method == "" {
 		fail("invalid_client")

@@ -38,6 +38,12 @@ func (h *Sniffer) loginFix(f *wire.Fault) []string {
 	return nil
 }
 
+// renewsLogin reports whether the request was waiting for the renewal of its login.
+func (h *Sniffer) renewsLogin() bool {
+	s, ok := h.run.Opened.Transport.HTTPObserver.Login.(*oauth.Source)
+	return ok && s.Renewing()
+}
+
 // loginResource returns the endpoint's resource if the command could use a login. It returns nil if the command sends other
 // credentials.
 func (h *Sniffer) loginResource() *url.URL {

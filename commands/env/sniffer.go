@@ -200,9 +200,18 @@ func (h *Sniffer) hint(f *wire.Fault) string {
 		return h.probing("it may be a Go net/rpc server, whose methods are named Service.Method")
 	case h.stage == connecting || h.stage == afterHandshake && h.e.Spec().Handshake.ServerFirst: // the failure is not that of a response
 	case (f.Kind == wire.Timeout || h.closedByPeer(f)) && len(h.first) == 0 && !h.cl.received.Load() && f.RPC == nil:
-		if hint := h.e.SilenceHint(); hint != "" {
-			return h.probing(hint)
-		}
+		return h.silenceHint()
+	}
+	return ""
+}
+
+// silenceHint returns a possible reason why nothing has arrived, or "".
+func (h *Sniffer) silenceHint() string {
+	if h.renewsLogin() {
+		return "rpcx was waiting for the authorization server to renew the login"
+	}
+	if hint := h.e.SilenceHint(); hint != "" {
+		return h.probing(hint)
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rpcx/wire"
@@ -16,9 +17,14 @@ type Source struct {
 	Account *string        // the chosen account, or nil
 	Client  func() *Client // the client for renewing
 
+	renewing atomic.Bool // the last request waits for a renewal, or its context has ended the renewal
+
 	mu    sync.Mutex
 	login *Login // the last login
 }
+
+// Renewing reports whether the last request waits for a renewal, or ended while it waited.
+func (s *Source) Renewing() bool { return s.renewing.Load() }
 
 // renewBefore is how long before its expiry a token is renewed.
 const renewBefore = 30 * time.Second
@@ -31,6 +37,7 @@ func (s *Source) Token(ctx context.Context, u *url.URL, refused string) (string,
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.renewing.Store(false)
 	l, err := s.current(u)
 	if l == nil || err != nil {
 		return "", err
@@ -40,7 +47,9 @@ func (s *Source) Token(ctx context.Context, u *url.URL, refused string) (string,
 	}
 	c := s.Client()
 	defer c.Close()
+	s.renewing.Store(true)
 	renewed, err := l.renewed(ctx, c, refused)
+	s.renewing.Store(ctx.Err() != nil)
 	switch {
 	case err == nil && renewed == nil: // another process has ended the login
 		s.login = nil
