@@ -53,7 +53,7 @@ func TestSilence(t *testing.T) {
 	e, err := endpoint.Parse("http://h:1", "")
 	testkit.OK(t, err)
 	run := &Env{Line: &cmdline.CommandLine{Args: []string{"http://h:1"}, Cmd: &cmdline.Command{Name: "call"}}}
-	h := NewSniffer(run, e, NewDeadline(context.Background(), 0, 0))
+	h := NewSniffer(run, e, NewDeadline(context.Background(), 0, 0), nil)
 	h.stage = afterHandshake
 	late := wire.NewFault(wire.Timeout, "not done", nil)
 	if f := wire.AsFault(h.Explain(late)); f.Hint == "" {
