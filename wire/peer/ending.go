@@ -13,10 +13,12 @@ import (
 // PeerEnd returns how the peer ended the connection. It returns nil before Done is closed, and if a local close began
 // before the peer ended the connection.
 func (p *Peer) PeerEnd() error {
-	if wire.IsClosed(p.done) {
-		return p.end.Remote()
+	if !wire.IsClosed(p.done) {
+		return nil
 	}
-	return nil
+	p.mu.Lock() // a handler may still call CloseWith
+	defer p.mu.Unlock()
+	return p.end.Remote()
 }
 
 // read is the reader's goroutine, the last goroutine of p to end. Only read decides that the connection has ended.
